@@ -1,0 +1,56 @@
+# make demo     set up an environment and run the demonstration
+# make test     set up, lint and test with the light extras; EXTRAS=all adds torch, Ray and the browser
+# make lint     ruff and mypy --strict
+# make format   let ruff rewrite what it can
+# make bench    measure speed against a plain implementation of the paper's pseudo-code
+# make clean    remove the environment and caches
+
+PYTHON ?= python3
+VENV ?= .venv
+EXTRAS ?= light
+BIN := $(VENV)/bin
+
+light := cli,report,arrow,sklearn,onnx,hpo,bench,dev
+all := $(light),torch,ray,browser
+inputs := pyproject.toml constraints.txt
+
+# Constraints also bind the isolated build environments.
+install = PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+
+.PHONY: demo test lint format bench clean
+
+demo: $(VENV)/.demo
+	$(BIN)/repair demo
+
+test: lint
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+lint: $(VENV)/.$(EXTRAS)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.$(EXTRAS)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.light
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(inputs) | $(BIN)/python
+	$(install) --editable '.[cli]'
+	touch $@
+
+$(VENV)/.light: $(inputs) | $(BIN)/python
+	$(install) --editable '.[$(light)]'
+	touch $@
+
+$(VENV)/.all: $(inputs) | $(BIN)/python
+	$(install) --editable '.[$(all)]'
+	touch $@ $(VENV)/.light

@@ -1,0 +1,85 @@
+"""REPAIR: post-hoc reranking of a frozen classifier's shortlist under long-tailed classes.
+
+Public names are imported when first used, so that ``import repair``, loading a model and
+reranking a row need nothing heavier than numpy and safetensors.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from repair.artifact import load
+    from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
+    from repair.errors import (
+        ArtifactError,
+        ConvergenceWarning,
+        InputError,
+        InputWarning,
+        MissingExtraError,
+        NotFittedError,
+    )
+    from repair.evaluation import Evaluation, evaluate
+    from repair.explanation import Explanation
+    from repair.metrics import rare_classes
+    from repair.ranking import Ranking
+    from repair.reranker import Reranker
+    from repair.shortlist import Shortlist
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "ArtifactError": "errors",
+    "Base": "baselines",
+    "ClasswiseTemperature": "baselines",
+    "ConvergenceWarning": "errors",
+    "Evaluation": "evaluation",
+    "Explanation": "explanation",
+    "InputError": "errors",
+    "InputWarning": "errors",
+    "LogitAdjustment": "baselines",
+    "MissingExtraError": "errors",
+    "NotFittedError": "errors",
+    "Ranking": "ranking",
+    "Reranker": "reranker",
+    "Shortlist": "shortlist",
+    "TauNormalization": "baselines",
+    "Temperature": "baselines",
+    "evaluate": "evaluation",
+    "load": "artifact",
+    "rare_classes": "metrics",
+}
+
+__all__ = [
+    "ArtifactError",
+    "Base",
+    "ClasswiseTemperature",
+    "ConvergenceWarning",
+    "Evaluation",
+    "Explanation",
+    "InputError",
+    "InputWarning",
+    "LogitAdjustment",
+    "MissingExtraError",
+    "NotFittedError",
+    "Ranking",
+    "Reranker",
+    "Shortlist",
+    "TauNormalization",
+    "Temperature",
+    "__version__",
+    "evaluate",
+    "load",
+    "rare_classes",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'repair' has no attribute {name!r}")
+    value = getattr(import_module(f"repair.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
