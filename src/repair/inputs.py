@@ -1,0 +1,182 @@
+"""The border: arrays that enter the library are checked here, and nowhere behind it.
+
+Every function takes what a user passed and returns a plain array of the shape and type the rest
+of the library relies on, or raises `InputError` with the place, the value and the remedy.  Nothing
+that was passed in is ever modified.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.errors import InputError
+
+__all__ = [
+    "SCORE_LIMIT",
+    "as_array",
+    "check_choice",
+    "check_class_names",
+    "check_class_vector",
+    "check_count",
+    "check_group_codes",
+    "check_labels",
+    "check_number",
+    "check_row_vector",
+    "numeric_array",
+    "refuse_score",
+]
+
+#: Finite scores beyond this are refused: they are masks in disguise, and would drown every gap.
+SCORE_LIMIT = 1e30
+
+
+def as_array(values: ArrayLike, name: str) -> AnyArray:
+    """Return `values` as an array of any kind."""
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise InputError(
+            f"{name} cannot be read as an array ({error}); pass a numpy array or equally long rows"
+        ) from None
+
+
+def numeric_array(values: ArrayLike, name: str, ndim: int) -> AnyArray:
+    """Return `values` as a float or integer array of `ndim` dimensions, without copying if possible."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} has dtype {array.dtype}; pass real numbers (float16, float32, float64 or integers)")
+    if array.ndim != ndim:
+        raise InputError(f"{name} has shape {array.shape}; expected {ndim} dimension{'s' if ndim > 1 else ''}")
+    if array.dtype.kind in "iub" or array.dtype.itemsize > 8:
+        return array.astype(np.float64) if array.dtype.kind != "i" else array
+    return array
+
+
+def refuse_score(value: float, where: str) -> InputError:
+    """Build the error for a score that is not a usable number."""
+    if np.isnan(value) or value == np.inf:
+        return InputError(f"{where} is {value}; scores must be finite (−Inf marks a class that is not a candidate)")
+    return InputError(
+        f"{where} is {value:g}, beyond ±{SCORE_LIMIT:g}; rescale the scores, "
+        "or use −Inf for a class that is not a candidate"
+    )
+
+
+def check_number(value: object, name: str, low: float, high: float = np.inf, *, open_low: bool = False) -> float:
+    """Return `value` as a float inside ``[low, high]`` (``(low, high]`` if `open_low`)."""
+    number = float(value) if isinstance(value, int | float | np.integer | np.floating) else np.nan
+    if isinstance(value, bool) or not (low < number if open_low else low <= number) or number > high:
+        bounds = f"{'above' if open_low else 'at least'} {low:g}" + (f" and at most {high:g}" if high < np.inf else "")
+        raise InputError(f"{name} is {value!r}; it must be a number {bounds}")
+    if np.isinf(number):
+        raise InputError(f"{name} is infinite; pass a finite number")
+    return number
+
+
+def check_count(value: object, name: str, low: int = 1) -> int:
+    """Return `value` as an integer of at least `low`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise InputError(f"{name} is {value!r}; it must be a whole number of at least {low}")
+    return int(value)
+
+
+def check_choice(value: object, name: str, choices: tuple[object, ...]) -> None:
+    """Refuse `value` unless it is one of `choices`."""
+    if not any(value is choice or (value == choice and type(value) is type(choice)) for choice in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise InputError(f"{name} is {value!r}; choose one of {listed}")
+
+
+def check_class_names(names: object, n_classes: int) -> tuple[str, ...]:
+    """Return one distinct string per class."""
+    try:
+        listed = tuple(str(name) for name in names)  # type: ignore[attr-defined]
+    except TypeError:
+        raise InputError(f"class_names is {type(names).__name__}; pass a sequence of {n_classes} names") from None
+    if len(listed) != n_classes:
+        raise InputError(f"class_names has {len(listed)} entries, but there are {n_classes} classes")
+    if len(set(listed)) != n_classes:
+        seen: dict[str, int] = {}
+        for position, name in enumerate(listed):
+            if name in seen:
+                raise InputError(f"class_names repeats {name!r} at {seen[name]} and {position}; names must be distinct")
+            seen[name] = position
+    return listed
+
+
+def check_labels(
+    labels: ArrayLike, n_rows: int, n_classes: int, class_names: tuple[str, ...] | None = None
+) -> tuple[IntArray, dict[str, int]]:
+    """Return labels as class ids with −1 for "not a known class", and the unknown names with counts."""
+    array = as_array(labels, "labels")
+    if array.ndim != 1 or len(array) != n_rows:
+        raise InputError(f"labels has shape {array.shape}; expected one label for each of {n_rows} rows")
+    if array.dtype.kind in "OUST":
+        return _ids_of_names(array, class_names)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"labels has dtype {array.dtype}; pass class ids, or names together with class_names")
+    bad = ~((array >= -1) & (array < n_classes))
+    if array.dtype.kind == "f":
+        bad |= np.where(bad, 0, array) % 1 != 0
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"labels[{row}] is {array[row]}; labels are class ids from 0 to {n_classes - 1}, "
+            "or −1 for a class that is not in the table"
+        )
+    return array.astype(np.int32), {}
+
+
+def _ids_of_names(array: AnyArray, class_names: tuple[str, ...] | None) -> tuple[IntArray, dict[str, int]]:
+    if class_names is None:
+        raise InputError(
+            f"labels are names (the first is {str(array[0])!r}); pass class_names to say which class is which"
+        )
+    id_of = {name: position for position, name in enumerate(class_names)}
+    names, inverse, counts = np.unique(array.astype(str), return_inverse=True, return_counts=True)
+    ids = np.array([id_of.get(str(name), -1) for name in names], dtype=np.int32)
+    unknown = {str(name): int(count) for name, i, count in zip(names, ids, counts, strict=True) if i < 0}
+    return ids[inverse], unknown
+
+
+def check_class_vector(values: ArrayLike, name: str, n_classes: int, *, positive: bool = False) -> FloatArray:
+    """Return one finite, non-negative (or positive) number per class as float64."""
+    return _check_vector(values, name, n_classes, "class", positive=positive)
+
+
+def check_row_vector(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
+    """Return one finite, non-negative number per row as float64."""
+    return _check_vector(values, name, n_rows, "row", positive=False)
+
+
+def _check_vector(values: ArrayLike, name: str, size: int, noun: str, *, positive: bool) -> FloatArray:
+    vector = numeric_array(values, name, 1).astype(np.float64)
+    if len(vector) != size:
+        raise InputError(
+            f"{name} has {len(vector)} entries, but there are {size} {noun}{'es' if noun == 'class' else 's'}"
+        )
+    usable = np.isfinite(vector) & ((vector > 0) if positive else (vector >= 0))
+    if not usable.all():
+        place = int(np.argmin(usable))
+        kind = "positive" if positive else "0 or more"
+        raise InputError(f"{name}[{place}] is {vector[place]}; every {noun} needs a finite number that is {kind}")
+    if not vector.any():
+        raise InputError(f"{name} is zero everywhere; at least one {noun} must have a positive value")
+    return vector
+
+
+def check_group_codes(groups: Any, name: str, size: int) -> IntArray:
+    """Return consecutive integer codes for `groups`, one entry for each of `size` rows or classes."""
+    array = as_array(groups, name)
+    if array.ndim != 1 or len(array) != size:
+        raise InputError(f"{name} has shape {array.shape}; expected {size} entries, one each")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise InputError(f"{name}[{int(np.argmax(np.isnan(array)))}] is NaN; every entry needs a group")
+    if array.dtype.kind == "O":
+        missing = [position for position, value in enumerate(array) if value is None or value != value]
+        if missing:
+            raise InputError(f"{name}[{missing[0]}] is {array[missing[0]]}; every entry needs a group")
+        array = array.astype(str)
+    return np.unique(array, return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,30 @@
+"""The inner loops, twice: compiled by numba for large batches, and in plain numpy.
+
+`plain` serves single rows, small batches and machines without numba, so an online service never
+waits for a compiler; `compiled` serves everything else.  The two agree to the last bit wherever a
+ranking depends on it (top-k, order, similarity means) and to rounding in the fitted sums; the
+tests hold each to the other.
+"""
+
+from types import ModuleType
+
+from repair.kernels import plain
+
+__all__ = ["COMPILE_FROM", "best_kernels", "kernels_for", "plain"]
+
+#: Below this many candidate slots (or scores, for the top-k) numpy is quick enough.
+COMPILE_FROM = 1 << 16
+
+
+def kernels_for(size: int) -> ModuleType:
+    """Return the kernel module that suits `size` numbers: `compiled` if large and numba is there."""
+    return plain if size < COMPILE_FROM else best_kernels()
+
+
+def best_kernels() -> ModuleType:
+    """Return `compiled` if numba is there, else `plain`."""
+    try:
+        from repair.kernels import compiled
+    except ImportError:  # numba is a dependency, but reranking must survive without it
+        return plain
+    return compiled

@@ -1,0 +1,153 @@
+"""The kernels in plain numpy: no compiler, no loop over rows.
+
+Loops here run over the few candidates of a row or over terms, with all rows at once.  Sums that
+reach a ranking are accumulated candidate by candidate, in the order `compiled` uses, so that both
+give the same bits.
+"""
+
+import numpy as np
+
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+
+__all__ = [
+    "average_over_rivals",
+    "curvature",
+    "hessian_product",
+    "loss_and_gradient",
+    "order_rows",
+    "top_k",
+]
+
+
+def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
+    """Write each row's best candidates, best first, ties by lower class id.
+
+    Returns the first row that holds NaN or a score beyond ``±limit`` (−Inf is allowed and means
+    "not a candidate"), or −1.
+    """
+    k = out_ids.shape[1]
+    lowest, highest = np.fmin.reduce(scores, axis=1), scores.max(axis=1)  # max propagates NaN
+    usable = highest <= limit
+    if not np.isneginf(lowest).any():
+        usable &= lowest >= -limit
+    else:
+        usable &= ((scores >= -limit) | np.isneginf(scores)).all(axis=1)
+    if not usable.all():
+        return int(np.argmin(usable))
+    cut = scores.shape[1] - k
+    threshold = np.partition(scores, cut, axis=1)[:, cut : cut + 1]
+    above = scores > threshold
+    tied = scores == threshold
+    room = k - above.sum(axis=1, keepdims=True)
+    chosen = above | (tied & (np.cumsum(tied, axis=1) <= room))
+    ids = np.nonzero(chosen)[1].reshape(-1, k)
+    values = np.take_along_axis(scores, ids, axis=1).astype(np.float64)
+    order = np.argsort(-values, axis=1, kind="stable")
+    out_ids[:] = np.take_along_axis(ids, order, axis=1)
+    out_scores[:] = np.take_along_axis(values, order, axis=1)
+    out_ids[np.isneginf(out_scores)] = PAD_ID
+    return -1
+
+
+def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
+    """Return each row's base positions by falling score; ties by base position, NaN after numbers.
+
+    Padding (positions from ``lengths[i]``) stays last.
+    """
+    missing = np.isnan(scores)
+    kind = missing.astype(np.int8)
+    positions = np.arange(scores.shape[1])
+    kind[positions >= lengths[:, None]] = 2
+    key = np.where(missing, 0.0, -scores)
+    return np.lexsort((np.broadcast_to(positions, scores.shape), key, kind), axis=1).astype(np.int32)
+
+
+def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none."""
+    total = np.zeros(ids.shape)
+    safe = np.maximum(ids, 0)
+    for rival in range(ids.shape[1]):
+        value = table[safe, safe[:, rival : rival + 1]].astype(np.float64)
+        value[:, rival] = 0.0
+        value[rival >= lengths] = 0.0
+        total += value
+    total /= np.maximum(lengths - 1, 1)[:, None]
+    total[ids == PAD_ID] = 0.0
+    return total
+
+
+def loss_and_gradient(
+    base: FloatArray,
+    index: IntArray,
+    columns: FloatArray,
+    lengths: IntArray,
+    target: IntArray,
+    row_weights: FloatArray,
+    offsets: FloatArray,
+    weights: FloatArray,
+    probabilities: FloatArray,
+    gradient: FloatArray,
+) -> float:
+    """Weighted conditional-logit loss of these rows; adds to `gradient`, writes `probabilities`.
+
+    `gradient` is laid out as (offsets, weights); `index` says which offset a candidate has.
+    """
+    padded = np.arange(base.shape[1]) >= lengths[:, None]
+    scores = base + _linear(index, columns, offsets, weights)
+    scores[padded] = PAD_SCORE
+    best = scores.max(axis=1, keepdims=True)
+    np.exp(scores - best, out=probabilities)
+    mass = probabilities.sum(axis=1, keepdims=True)
+    rows = np.arange(len(base))
+    loss = np.log(mass[:, 0]) + best[:, 0] - scores[rows, target]
+    probabilities /= mass
+    residual = probabilities * row_weights[:, None]
+    residual[rows, target] -= row_weights
+    _scatter(residual, index, columns, len(offsets), gradient)
+    return float(row_weights @ loss)
+
+
+def hessian_product(
+    index: IntArray,
+    columns: FloatArray,
+    row_weights: FloatArray,
+    probabilities: FloatArray,
+    direction: FloatArray,
+    n_offsets: int,
+    product: FloatArray,
+) -> None:
+    """Add the loss's Hessian times `direction` to `product`, at the point of `probabilities`."""
+    change = _linear(index, columns, direction[:n_offsets], direction[n_offsets:])
+    mean = (probabilities * change).sum(axis=1, keepdims=True)
+    curvature = probabilities * (change - mean) * row_weights[:, None]
+    _scatter(curvature, index, columns, n_offsets, product)
+
+
+def curvature(
+    index: IntArray,
+    columns: FloatArray,
+    row_weights: FloatArray,
+    probabilities: FloatArray,
+    diagonal: FloatArray,
+    block: FloatArray,
+) -> None:
+    """Add the offsets' diagonal and the terms' block of the loss's Hessian."""
+    if len(diagonal):
+        spread = probabilities * (1.0 - probabilities) * row_weights[:, None]
+        diagonal += np.bincount(index.ravel(), spread.ravel(), minlength=len(diagonal))
+    mean = np.einsum("nk,nkd->nd", probabilities, columns)
+    centred = columns - mean[:, None, :]
+    block += np.einsum("nk,nkd,nke->de", probabilities * row_weights[:, None], centred, centred, optimize=True)
+
+
+def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:
+    scores = offsets[index] if len(offsets) else np.zeros(index.shape)
+    for term, weight in enumerate(weights):
+        scores += weight * columns[:, :, term]
+    return scores
+
+
+def _scatter(values: FloatArray, index: IntArray, columns: FloatArray, n_offsets: int, out: FloatArray) -> None:
+    if n_offsets:
+        out[:n_offsets] += np.bincount(index.ravel(), values.ravel(), minlength=n_offsets)
+    out[n_offsets:] += np.einsum("nk,nkd->d", values, columns)

@@ -1,0 +1,80 @@
+"""Run a function on blocks of rows, on as many threads as the machine offers.
+
+Blocks depend on the problem alone, never on the number of threads, and their results come back
+in order: a sum over blocks therefore has the same bits on one thread and on sixty-four.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+from repair.errors import InputError
+
+__all__ = ["map_row_blocks", "row_blocks", "thread_count"]
+
+Result = TypeVar("Result")
+
+THREADS_VARIABLE = "REPAIR_NUM_THREADS"
+
+_pools: dict[int, ThreadPoolExecutor] = {}
+_pools_lock = threading.Lock()
+
+
+def _forget_pools() -> None:
+    """Start anew in a forked child: the parent's threads do not live there, and its lock may be held."""
+    global _pools_lock
+    _pools.clear()
+    _pools_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pools)
+
+
+def thread_count() -> int:
+    """Threads to use: ``REPAIR_NUM_THREADS`` if set, else the cores this process may run on."""
+    wanted = os.environ.get(THREADS_VARIABLE)
+    if wanted is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not wanted.isdigit() or int(wanted) < 1:
+        raise InputError(f"{THREADS_VARIABLE} is {wanted!r}; set it to a whole number from 1 upwards")
+    return int(wanted)
+
+
+def row_blocks(n_rows: int, rows_per_block: int) -> list[slice]:
+    """Cut ``range(n_rows)`` into consecutive slices of `rows_per_block` rows (the last is shorter)."""
+    step = max(1, rows_per_block)
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
+    """Return ``[function(block) for block in blocks]``, computed on several threads if it pays.
+
+    `function` must not call this again: tasks that wait for tasks could fill the pool.
+    """
+    threads = min(thread_count(), len(blocks)) if len(blocks) > 1 else 1
+    if threads == 1:
+        return [function(block) for block in blocks]
+    # Few large tasks: each thread gets one run of consecutive blocks, this thread the first.
+    cuts = [len(blocks) * share // threads for share in range(threads + 1)]
+    runs = [blocks[start:end] for start, end in pairwise(cuts)]
+    pool = _pool(threads)
+    others = [pool.submit(_run, function, run) for run in runs[1:]]
+    results = _run(function, runs[0])
+    for other in others:
+        results += other.result()
+    return results
+
+
+def _run(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
+    return [function(block) for block in blocks]
+
+
+def _pool(threads: int) -> ThreadPoolExecutor:
+    with _pools_lock:
+        if threads not in _pools:
+            _pools[threads] = ThreadPoolExecutor(threads - 1, thread_name_prefix="repair")
+        return _pools[threads]

@@ -1,0 +1,91 @@
+"""The ranking: what a reranker returns, and the only thing metrics read."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair.arrays import PAD_ID, FloatArray, IntArray, read_only
+from repair.errors import InputError
+from repair.inputs import check_labels, numeric_array
+from repair.kernels import kernels_for
+from repair.parallel import map_row_blocks, row_blocks
+from repair.shortlist import Shortlist
+
+__all__ = ["Ranking"]
+
+#: Candidate slots per block when sorting or correcting rows.
+SLOTS_PER_BLOCK = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Each row's candidates, best first, with their final scores.
+
+    Final order is falling final score; equal scores keep the base order, NaN comes after every
+    number, padding (id −1, score −Inf) last.  A constant scorer therefore keeps the base order
+    and a NaN never wins.
+
+    Attributes
+    ----------
+    ids : ndarray of int32, shape (n, k)
+        Class ids, best first.
+    scores : ndarray of float64, shape (n, k)
+        Final scores r in the same order.
+    order : ndarray of int32, shape (n, k)
+        The base position (0 is the base model's favourite) of each ranked candidate.
+    n_classes : int
+        K.
+
+    Examples
+    --------
+    >>> from repair import Ranking, Shortlist
+    >>> shortlist = Shortlist.from_scores([[0.1, 2.0, 0.7]], n_candidates=3)
+    >>> Ranking.from_scores(shortlist, [[0.0, 5.0, float("nan")]]).ids.tolist()
+    [[2, 1, 0]]
+    """
+
+    ids: IntArray
+    scores: FloatArray
+    order: IntArray
+    n_classes: int
+
+    @classmethod
+    def from_scores(cls, shortlist: Shortlist, scores: ArrayLike) -> "Ranking":
+        """Rank a shortlist by any scorer's values, aligned with ``shortlist.ids``.
+
+        This is the door for rerankers from elsewhere: NaN is accepted here, and ranks last.
+        """
+        values = numeric_array(scores, "scores", 2).astype(np.float64)
+        if values.shape != shortlist.ids.shape:
+            raise InputError(f"scores has shape {values.shape}, the shortlist {shortlist.ids.shape}; make them alike")
+        return cls.from_corrected(shortlist, values)
+
+    @classmethod
+    def from_corrected(cls, shortlist: Shortlist, scores: FloatArray) -> "Ranking":
+        """Do as `from_scores`, for float64 scores of the right shape."""
+        kernels = kernels_for(scores.size)
+        blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
+        lengths = shortlist.lengths
+        parts = map_row_blocks(lambda rows: kernels.order_rows(scores[rows], lengths[rows]), blocks)
+        order = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        ids = np.take_along_axis(shortlist.ids, order, axis=1)
+        ranked = np.take_along_axis(scores, order, axis=1)
+        ranked[ids == PAD_ID] = -np.inf
+        return cls(read_only(ids), read_only(ranked), read_only(order), shortlist.n_classes)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ids)
+
+    @cached_property
+    def best(self) -> IntArray:
+        """The first candidate of each row (−1 for a row without candidates)."""
+        return self.ids[:, 0]
+
+    def positions(self, labels: ArrayLike) -> IntArray:
+        """Return where each row's label ended up (0 is best), −1 if it is not on the shortlist."""
+        checked, _ = check_labels(labels, len(self), self.n_classes)
+        match = (self.ids == checked[:, None]) & (self.ids != PAD_ID)
+        return np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)

@@ -1,0 +1,215 @@
+"""The shortlist: each row's candidates and base scores, in base order."""
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, IntArray, read_only
+from repair.errors import InputError, InputWarning
+from repair.inputs import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array, refuse_score
+from repair.kernels import kernels_for
+from repair.parallel import map_row_blocks, row_blocks
+
+__all__ = ["Shortlist"]
+
+#: Scores looked at per block while taking the top k: bounds temporary memory, keeps cores busy.
+SCORES_PER_BLOCK = 1 << 21
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """The candidates S(x) of each row with the base scores g, best first.
+
+    Build one with `from_scores` (all K scores are known) or `from_candidates` (only a shortlist
+    is).  Rows are in base order: falling score, equal scores by lower class id.  A row with fewer
+    candidates than the widest is padded at its end with id −1 and score −Inf.
+
+    Attributes
+    ----------
+    ids : ndarray of int32, shape (n, k)
+        Class ids, −1 where there is no candidate.
+    scores : ndarray of float64, shape (n, k)
+        Base scores g, −Inf where there is no candidate.
+    n_classes : int
+        K, the number of classes the ids refer to.
+
+    Examples
+    --------
+    >>> from repair import Shortlist
+    >>> shortlist = Shortlist.from_scores([[0.1, 2.0, 0.7], [1.5, 0.2, 1.5]], n_candidates=2)
+    >>> shortlist.ids.tolist()
+    [[1, 2], [0, 2]]
+    >>> float(shortlist.coverage([2, 1]))
+    0.5
+    """
+
+    ids: IntArray
+    scores: FloatArray
+    n_classes: int
+
+    @classmethod
+    def from_scores(cls, scores: ArrayLike, n_candidates: int = 10) -> "Shortlist":
+        """Take the `n_candidates` best classes of each row of an (n, K) score array.
+
+        Parameters
+        ----------
+        scores : array_like, shape (n, K) or (K,)
+            Base scores of every class; −Inf means "not a candidate".  float16, float32, float64
+            and integers are read as they are, block by block, and never modified.
+        n_candidates : int, default 10
+            k.  More than K is clipped to K with a warning.
+
+        Returns
+        -------
+        Shortlist
+
+        Examples
+        --------
+        >>> Shortlist.from_scores([3.0, 9.0, 9.0], n_candidates=2).ids.tolist()
+        [[1, 2]]
+        """
+        wanted = check_count(n_candidates, "n_candidates")
+        array = _as_rows(scores, "scores")
+        n_rows, n_classes = array.shape
+        if n_classes < 2:
+            raise InputError(f"scores has {n_classes} column; reranking needs at least two classes")
+        if wanted > n_classes:
+            warnings.warn(
+                f"n_candidates={wanted} is more than the {n_classes} classes; using {n_classes}",
+                InputWarning,
+                stacklevel=2,
+            )
+            wanted = n_classes
+        ids = np.empty((n_rows, wanted), dtype=np.int32)
+        best = np.empty((n_rows, wanted))
+        kernels = kernels_for(array.size)
+
+        def fill(rows: slice) -> int:
+            block = array[rows] if array.dtype in (np.float32, np.float64) else array[rows].astype(np.float64)
+            bad = int(kernels.top_k(np.ascontiguousarray(block), SCORE_LIMIT, ids[rows], best[rows]))
+            return bad if bad < 0 else bad + rows.start
+
+        bad_rows = [row for row in map_row_blocks(fill, row_blocks(n_rows, SCORES_PER_BLOCK // n_classes)) if row >= 0]
+        if bad_rows:
+            raise _bad_score(array, bad_rows[0])
+        return cls(read_only(ids), read_only(best), n_classes)
+
+    @classmethod
+    def from_candidates(cls, ids: ArrayLike, scores: ArrayLike, n_classes: int) -> "Shortlist":
+        """Use given candidates, in any order, one row of class ids and one of scores per input.
+
+        Parameters
+        ----------
+        ids : array_like of int, shape (n, k)
+            Candidate classes; ragged rows are padded with −1.
+        scores : array_like, shape (n, k)
+            Their base scores.  A score of −Inf takes its candidate off the list; the score of
+            padding is ignored.
+        n_classes : int
+            K, so that ids and class tables can be checked against each other.
+
+        Returns
+        -------
+        Shortlist
+
+        Examples
+        --------
+        >>> Shortlist.from_candidates([[7, 4, -1]], [[0.2, 0.9, 0.0]], n_classes=9).ids.tolist()
+        [[4, 7, -1]]
+        """
+        total = check_count(n_classes, "n_classes", low=2)
+        given = numeric_array(ids, "candidate ids", 2)
+        values = numeric_array(scores, "candidate scores", 2).astype(np.float64)
+        if given.shape != values.shape:
+            raise InputError(
+                f"candidate ids have shape {given.shape}, candidate scores {values.shape}; make them alike"
+            )
+        if given.shape[0] == 0 or given.shape[1] == 0:
+            raise InputError(f"candidate ids have shape {given.shape}; pass at least one row and one candidate")
+        if given.dtype.kind == "f" and not (given == np.floor(given)).all():
+            row, column = np.argwhere(given != np.floor(given))[0]
+            raise InputError(f"candidate ids[{row}, {column}] is {given[row, column]}; class ids are whole numbers")
+        outside = (given < PAD_ID) | (given >= total)
+        if outside.any():
+            row, column = np.argwhere(outside)[0]
+            raise InputError(
+                f"candidate ids[{row}, {column}] is {given[row, column]}; ids run from 0 to {total - 1}, −1 is padding"
+            )
+        return cls(*_base_order(given.astype(np.int32), values), total)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ids)
+
+    @property
+    def n_candidates(self) -> int:
+        """The width k of the shortlist."""
+        return int(self.ids.shape[1])
+
+    @cached_property
+    def lengths(self) -> IntArray:
+        """How many real candidates each row has (m in the documentation)."""
+        lengths: IntArray = self.mask.sum(axis=1).astype(np.int32)
+        return lengths
+
+    @cached_property
+    def mask(self) -> BoolArray:
+        """True where there is a candidate, False on padding."""
+        mask: BoolArray = self.ids != PAD_ID
+        return mask
+
+    def take(self, rows: "slice | AnyArray") -> "Shortlist":
+        """Return the shortlist of some rows, given as a slice, indices or a boolean mask."""
+        return Shortlist(self.ids[rows], self.scores[rows], self.n_classes)
+
+    def positions(self, labels: ArrayLike) -> IntArray:
+        """Return where each row's label stands in base order (0 is best), −1 if it is not there."""
+        checked, _ = check_labels(labels, len(self), self.n_classes)
+        return self.positions_of(checked)
+
+    def positions_of(self, labels: IntArray) -> IntArray:
+        """Do as `positions`, for labels that have been checked."""
+        match = (self.ids == labels[:, None]) & self.mask
+        return np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)
+
+    def coverage(self, labels: ArrayLike) -> float:
+        """Return the share of rows whose label is on the shortlist, P(C): the ceiling of accuracy."""
+        return float((self.positions(labels) >= 0).mean())
+
+
+def _as_rows(scores: ArrayLike, name: str) -> AnyArray:
+    array = as_array(scores, name)
+    array = numeric_array(array[None] if array.ndim == 1 else array, name, 2)
+    if array.shape[0] == 0:
+        raise InputError(f"{name} has no rows; pass at least one")
+    return array
+
+
+def _bad_score(array: AnyArray, row: int) -> InputError:
+    line = array[row].astype(np.float64)
+    bad = ~((line <= SCORE_LIMIT) & (line >= -SCORE_LIMIT)) & ~np.isneginf(line)
+    column = int(np.argmax(bad))
+    return refuse_score(float(line[column]), f"scores[{row}, {column}]")
+
+
+def _base_order(ids: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Check the scores and sort each row by falling score, then class id, padding last."""
+    empty = (ids == PAD_ID) | np.isneginf(scores)
+    bad = ~(np.abs(scores) <= SCORE_LIMIT) & ~empty
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise refuse_score(float(scores[row, column]), f"candidate scores[{row}, {column}]")
+    ids = np.where(empty, PAD_ID, ids).astype(np.int32)
+    scores = np.where(empty, PAD_SCORE, scores)
+    by_id = np.argsort(ids, axis=1, kind="stable")
+    ids, scores = np.take_along_axis(ids, by_id, axis=1), np.take_along_axis(scores, by_id, axis=1)
+    twice = (ids[:, 1:] == ids[:, :-1]) & (ids[:, 1:] != PAD_ID)
+    if twice.any():
+        row, column = np.argwhere(twice)[0]
+        raise InputError(f"row {row} lists class {ids[row, column]} twice; keep one entry per candidate")
+    by_score = np.argsort(-scores, axis=1, kind="stable")
+    ids, scores = np.take_along_axis(ids, by_score, axis=1), np.take_along_axis(scores, by_score, axis=1)
+    return read_only(ids), read_only(scores)

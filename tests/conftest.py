@@ -1,0 +1,88 @@
+"""Fixtures, and the closing account of what was skipped and why."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from repair import Shortlist
+
+
+def pytest_runtest_setup(item):
+    for mark in item.iter_markers("needs"):
+        for module in mark.args:
+            if find_spec(module) is None:
+                pytest.skip(f"needs {module}, which is not installed (make test EXTRAS=all)")
+
+
+def pytest_terminal_summary(terminalreporter):
+    reasons = defaultdict(list)
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason.removeprefix("Skipped: ")].append(report.nodeid)
+    terminalreporter.section("skipped tests")
+    if not reasons:
+        terminalreporter.write_line("0 skipped")
+    for reason, names in sorted(reasons.items()):
+        terminalreporter.write_line(f"{len(names)} skipped: {reason}")
+        for name in names:
+            terminalreporter.write_line(f"    {name}")
+
+
+@dataclass
+class Problem:
+    """A random labelled problem with a head that pushes the tail down."""
+
+    scores: np.ndarray
+    labels: np.ndarray
+    class_counts: np.ndarray
+    similarity: np.ndarray
+    k: int
+
+    @property
+    def known(self):
+        return {"class_counts": self.class_counts, "similarity": self.similarity}
+
+
+@pytest.fixture
+def make_problem():
+    def make(n=300, n_classes=20, k=6, seed=0, ragged=False):
+        rng = np.random.default_rng(seed)
+        counts = np.round(500 / np.arange(1, n_classes + 1) ** 1.2) + 1
+        labels = rng.choice(n_classes, size=n, p=counts / counts.sum())
+        scores = rng.normal(size=(n, n_classes)) + 0.5 * np.log(counts)
+        scores[np.arange(n), labels] += 1.5
+        if ragged:
+            scores[rng.random(scores.shape) < 0.75] = -np.inf
+            scores[:, 0] = np.where(np.isinf(scores).all(axis=1), 0.0, scores[:, 0])
+        similarity = rng.random((n_classes, n_classes))
+        return Problem(scores, labels, counts, similarity, k)
+
+    return make
+
+
+@pytest.fixture
+def problem(make_problem):
+    return make_problem()
+
+
+@pytest.fixture
+def make_shortlist():
+    def make(n=50, n_classes=12, k=5, seed=0, ragged=True):
+        rng = np.random.default_rng(seed)
+        ids = np.array([rng.permutation(n_classes)[:k] for _ in range(n)])
+        scores = rng.normal(size=(n, k)) * 3
+        if ragged:
+            lengths = rng.integers(1, k + 1, size=n)
+            ids[np.arange(k) >= lengths[:, None]] = -1
+        return Shortlist.from_candidates(ids, scores, n_classes)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def repository():
+    return Path(__file__).resolve().parents[1]

@@ -1,0 +1,130 @@
+"""Each compiled kernel against its numpy twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from repair.kernels import COMPILE_FROM, best_kernels, compiled, kernels_for, plain
+
+KERNELS = (plain, compiled)
+
+
+def test_small_batches_need_no_compiler_and_large_ones_use_it():
+    assert kernels_for(COMPILE_FROM - 1) is plain
+    assert kernels_for(COMPILE_FROM) is compiled is best_kernels()
+
+
+def test_without_numba_everything_falls_back_to_numpy(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "repair.kernels.compiled", None)
+    monkeypatch.delattr("repair.kernels.compiled")
+    assert best_kernels() is plain
+
+
+def top_k(kernels, scores, k):
+    ids = np.empty((len(scores), k), dtype=np.int32)
+    best = np.empty((len(scores), k))
+    assert kernels.top_k(scores, 1e30, ids, best) == -1
+    return ids, best
+
+
+def sorted_top_k(scores, k):
+    ids = np.array([sorted(range(len(row)), key=lambda c: (-row[c], c))[:k] for row in scores])
+    best = np.take_along_axis(scores, ids, axis=1)
+    return np.where(np.isneginf(best), -1, ids), best
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_top_k_is_a_full_sort_with_ties_by_class_id(dtype, data):
+    shape = data.draw(st.tuples(st.integers(1, 6), st.integers(2, 9)))
+    few_values = st.sampled_from([-np.inf, -1.0, -0.0, 0.0, 0.5, 2.0])
+    scores = data.draw(hnp.arrays(dtype, shape, elements=few_values))
+    k = data.draw(st.integers(1, shape[1]))
+    expected_ids, expected = sorted_top_k(scores, k)
+    for kernels in KERNELS:
+        ids, best = top_k(kernels, scores, k)
+        assert (ids == expected_ids).all()
+        assert (best == expected).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e31, -1e31])
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_top_k_reports_the_first_bad_row(kernels, bad):
+    scores = np.zeros((5, 7))
+    scores[1, 0] = -np.inf
+    scores[3, 6] = scores[4, 0] = bad
+    assert kernels.top_k(scores, 1e30, np.empty((5, 2), np.int32), np.empty((5, 2))) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_order_is_by_score_then_base_position_with_nan_after_numbers_and_padding_last(data):
+    n, k = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 7)))
+    scores = data.draw(hnp.arrays(np.float64, (n, k), elements=st.sampled_from([np.nan, -np.inf, -1.0, 0.0, 3.0])))
+    lengths = data.draw(hnp.arrays(np.int32, n, elements=st.integers(0, k)))
+
+    def key(row, position):
+        score = scores[row, position]
+        return (position >= lengths[row], np.isnan(score), 0.0 if np.isnan(score) else -score, position)
+
+    def expected(row):
+        real = sorted(range(lengths[row]), key=lambda position: key(row, position))
+        return real + list(range(lengths[row], k))
+
+    for kernels in KERNELS:
+        order = kernels.order_rows(scores, lengths)
+        assert [sorted(row[: lengths[i]]) for i, row in enumerate(order.tolist())] == [
+            list(range(length)) for length in lengths
+        ]
+        for row in range(n):
+            assert order[row, : lengths[row]].tolist() == expected(row)[: lengths[row]]
+
+
+def random_fit(rng, n=40, k=5, n_offsets=7, d=3):
+    lengths = rng.integers(1, k + 1, size=n).astype(np.int32)
+    padded = np.arange(k) >= lengths[:, None]
+    index = np.where(padded, 0, rng.integers(0, max(n_offsets, 1), size=(n, k))).astype(np.int32)
+    columns = np.where(padded[:, :, None], 0.0, rng.normal(size=(n, k, d)))
+    base = np.where(padded, 0.0, rng.normal(size=(n, k)))
+    target = (rng.random(n) * lengths).astype(np.int32)
+    weights = rng.random(n)
+    return base, index, columns, lengths, target, weights / weights.sum()
+
+
+@pytest.mark.parametrize("n_offsets", [0, 7])
+@pytest.mark.parametrize("d", [0, 3])
+def test_fit_kernels_agree_with_their_twins(n_offsets, d):
+    if n_offsets == d == 0:
+        return
+    rng = np.random.default_rng(1)
+    base, index, columns, lengths, target, row_weights = random_fit(rng, n_offsets=n_offsets, d=d)
+    offsets, weights = rng.normal(size=n_offsets), rng.normal(size=d)
+    direction = rng.normal(size=n_offsets + d)
+    results = []
+    for kernels in KERNELS:
+        probabilities, gradient = np.zeros(base.shape), np.zeros(n_offsets + d)
+        loss = kernels.loss_and_gradient(
+            base, index, columns, lengths, target, row_weights, offsets, weights, probabilities, gradient
+        )
+        product = np.zeros(n_offsets + d)
+        kernels.hessian_product(index, columns, row_weights, probabilities, direction, n_offsets, product)
+        diagonal, block = np.zeros(n_offsets), np.zeros((d, d))
+        kernels.curvature(index, columns, row_weights, probabilities, diagonal, block)
+        results.append((loss, gradient, probabilities, product, diagonal, block))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+
+
+def test_similarity_means_have_the_same_bits_in_both():
+    rng = np.random.default_rng(2)
+    lengths = rng.integers(0, 8, size=200).astype(np.int32)
+    ids = np.where(np.arange(7) < lengths[:, None], rng.integers(0, 30, size=(200, 7)), -1).astype(np.int32)
+    lengths = np.minimum(lengths, 7).astype(np.int32)
+    for table in (rng.random((30, 30)), rng.random((30, 30)).astype(np.float32)):
+        one, other = (kernels.average_over_rivals(table, ids, lengths) for kernels in KERNELS)
+        assert (one == other).all()

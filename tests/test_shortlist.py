@@ -1,0 +1,96 @@
+import warnings
+
+import numpy as np
+import pytest
+
+from repair import InputWarning, Shortlist
+
+
+def test_equal_scores_are_ordered_by_class_id_even_at_the_cut():
+    shortlist = Shortlist.from_scores([[1.0, 2.0, 1.0, 2.0, 1.0]], n_candidates=3)
+    assert shortlist.ids.tolist() == [[1, 3, 0]]
+
+
+def test_given_candidates_are_put_into_base_order():
+    shortlist = Shortlist.from_candidates([[5, 2, 9, -1]], [[1.0, 3.0, 3.0, 99.0]], n_classes=10)
+    assert shortlist.ids.tolist() == [[2, 9, 5, -1]]
+    assert shortlist.scores.tolist() == [[3.0, 3.0, 1.0, -np.inf]]
+    assert shortlist.lengths.tolist() == [3]
+
+
+def test_minus_infinity_means_not_a_candidate_through_both_doors():
+    dense = Shortlist.from_scores([[0.5, -np.inf, 1.5, -np.inf]], n_candidates=3)
+    given = Shortlist.from_candidates([[0, 1, 2]], [[0.5, -np.inf, 1.5]], n_classes=4)
+    assert dense.ids.tolist() == given.ids.tolist() == [[2, 0, -1]]
+
+
+def test_a_row_without_candidates_is_allowed_and_uncovered():
+    shortlist = Shortlist.from_scores([[-np.inf] * 3, [1.0, 0.0, 2.0]], n_candidates=2)
+    assert shortlist.ids.tolist() == [[-1, -1], [2, 0]]
+    assert shortlist.positions([0, 0]).tolist() == [-1, 1]
+
+
+def test_both_doors_agree():
+    rng = np.random.default_rng(0)
+    dense = Shortlist.from_scores(rng.normal(size=(30, 12)), 5)
+    shuffle = np.array([rng.permutation(5) for _ in range(30)])
+    given = Shortlist.from_candidates(
+        np.take_along_axis(dense.ids, shuffle, axis=1), np.take_along_axis(dense.scores, shuffle, axis=1), 12
+    )
+    assert (dense.ids == given.ids).all()
+    assert (dense.scores == given.scores).all()
+
+
+def test_more_candidates_than_classes_is_clipped_and_said():
+    with pytest.warns(InputWarning, match="n_candidates=10 is more than the 3 classes"):
+        assert Shortlist.from_scores([[1.0, 2.0, 3.0]], n_candidates=10).n_candidates == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Shortlist.from_scores([[1.0, 2.0, 3.0]], n_candidates=3)
+
+
+def test_coverage_counts_unknown_labels_as_uncovered():
+    shortlist = Shortlist.from_scores(np.eye(4), n_candidates=1)
+    assert shortlist.coverage([0, 1, 2, -1]) == 0.75
+
+
+def test_one_dimensional_scores_are_one_row():
+    assert len(Shortlist.from_scores([3.0, 1.0, 2.0], n_candidates=2)) == 1
+
+
+def test_a_shortlist_cannot_be_changed_by_accident():
+    shortlist = Shortlist.from_scores(np.eye(4), n_candidates=2)
+    with pytest.raises(ValueError, match="read-only"):
+        shortlist.ids[0, 0] = 3
+
+
+def test_take_keeps_rows_together():
+    shortlist = Shortlist.from_scores(np.random.default_rng(0).normal(size=(9, 5)), 3)
+    part = shortlist.take(np.array([4, 1]))
+    assert (part.ids == shortlist.ids[[4, 1]]).all()
+    assert (part.scores == shortlist.scores[[4, 1]]).all()
+
+
+def test_blocks_and_compiled_kernels_give_what_one_row_gives(monkeypatch):
+    monkeypatch.setattr("repair.shortlist.SCORES_PER_BLOCK", 5000)
+    scores = np.random.default_rng(0).integers(0, 40, size=(900, 150)).astype(np.float32)
+    whole = Shortlist.from_scores(scores, 10)
+    for row in (0, 33, 34, 899):
+        assert (Shortlist.from_scores(scores[row], 10).ids[0] == whole.ids[row]).all()
+
+
+@pytest.mark.needs("torch")
+def test_torch_tensors_are_read_and_torch_agrees_on_the_top_k():
+    import torch
+
+    scores = torch.randn(50, 30, generator=torch.Generator().manual_seed(0))
+    assert (Shortlist.from_scores(scores, 5).ids == torch.topk(scores, 5, dim=1).indices.numpy()).all()
+    assert (Shortlist.from_scores(scores.half(), 5).ids >= 0).all()
+
+
+@pytest.mark.needs("pandas")
+def test_data_frames_are_read():
+    import pandas
+
+    scores = np.random.default_rng(0).normal(size=(5, 8))
+    assert (Shortlist.from_scores(pandas.DataFrame(scores), 3).ids == Shortlist.from_scores(scores, 3).ids).all()
