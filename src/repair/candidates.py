@@ -1,0 +1,78 @@
+"""What the terms look at: a shortlist as the model sees it, after the pre-adjustment τ."""
+
+from functools import cached_property
+
+import numpy as np
+
+from repair.arrays import BoolArray, FloatArray, IntArray
+from repair.class_table import ClassTable
+from repair.kernels import kernels_for
+from repair.shortlist import Shortlist
+
+__all__ = ["CandidateView"]
+
+
+class CandidateView:
+    """Candidates with their class table and their scores g − τ·log π; computed when first asked for."""
+
+    def __init__(self, shortlist: Shortlist, table: ClassTable, tau: float = 0.0) -> None:
+        self.shortlist = shortlist
+        self.table = table
+        self.tau = tau
+
+    @property
+    def lengths(self) -> IntArray:
+        """Real candidates per row, m."""
+        return self.shortlist.lengths
+
+    @property
+    def mask(self) -> BoolArray:
+        """True where there is a candidate."""
+        return self.shortlist.mask
+
+    @cached_property
+    def safe_ids(self) -> IntArray:
+        """Class ids with padding replaced by 0, fit for indexing a class vector."""
+        return np.maximum(self.shortlist.ids, 0)
+
+    def per_class(self, vector: FloatArray) -> FloatArray:
+        """Each candidate's entry of a class vector, 0 on padding."""
+        return np.where(self.mask, vector[self.safe_ids], 0.0)
+
+    @cached_property
+    def pre_adjustment(self) -> FloatArray:
+        """−τ·log π of each candidate, 0 on padding."""
+        if self.tau == 0.0:
+            return np.zeros(self.shortlist.ids.shape)
+        return -self.tau * self.per_class(self.table.log_prior)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """Base scores as they enter the model, 0 on padding."""
+        return np.where(self.mask, self.shortlist.scores, 0.0) + self.pre_adjustment
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """Rank 0…m−1 of each candidate by `scores` (ties in base order)."""
+        if self.tau == 0.0:
+            return np.broadcast_to(np.arange(self.shortlist.n_candidates, dtype=np.int32), self.shortlist.ids.shape)
+        order = kernels_for(self.scores.size).order_rows(self.scores, self.lengths)
+        ranks: IntArray = np.empty_like(order)
+        np.put_along_axis(
+            ranks, order, np.broadcast_to(np.arange(order.shape[1]), order.shape).astype(np.int32), axis=1
+        )
+        return ranks
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        """Subtract from each candidate's value the mean over its row; 0 on padding."""
+        kept = np.where(self.mask, values, 0.0)
+        mean = kept.sum(axis=1) / np.maximum(self.lengths, 1)
+        return np.where(self.mask, kept - mean[:, None], 0.0)
+
+    def mean_difference(self, values: FloatArray) -> FloatArray:
+        """Mean over the rivals j of f_y − f_j, without ever looking at pairs.
+
+        The mean over the other m−1 candidates is m/(m−1)·(f_y − mean f), and 0 for a lone one.
+        """
+        factor = self.lengths / np.maximum(self.lengths - 1, 1)
+        return self.centred(values) * factor[:, None]

@@ -1,0 +1,157 @@
+"""From a calibration set to fitted offsets and weights: the one path every fit takes."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from repair.arrays import FloatArray, IntArray
+from repair.calibration import CalibrationSet
+from repair.candidates import CandidateView
+from repair.errors import ConvergenceWarning
+from repair.objective import ConditionalLogit, Penalty
+from repair.shrinkage import GroupPrior, Shrinkage, paper_shrinkage, update_prior
+from repair.solver import Solution, minimize
+from repair.terms import Term, stack_columns
+
+__all__ = ["Fit", "FitSettings", "fit_correction"]
+
+#: The search for the group prior ends when no offset moves by more than this, or after so many rounds.
+OFFSET_TOLERANCE = 1e-5
+MAX_PRIOR_ROUNDS = 500
+
+
+@dataclass(frozen=True, eq=False)
+class FitSettings:
+    """Everything about a fit that is chosen rather than learned (meanings as in `Reranker`)."""
+
+    with_offsets: bool
+    lambda_a: float
+    lambda_theta: float
+    alpha: float = 0.0
+    tau: float = 0.0
+    shrinkage: str | bool = False
+    shrinkage_groups: IntArray | None = None
+    tol: float = 1e-8
+    max_iterations: int = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Fitted offsets (K,) and weights (d,), with the account of how they were found."""
+
+    offsets: FloatArray
+    weights: FloatArray
+    information: FloatArray
+    solution: Solution
+    effective_rows: float
+    shrinkage: Shrinkage | None = None
+
+
+def fit_correction(calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings) -> Fit:
+    """Fit offsets and term weights jointly on the covered rows; warn if the solver fell short."""
+    problem = _Problem(calibration, terms, settings)
+    if settings.with_offsets and settings.shrinkage == "eb":
+        fit = _fit_with_group_prior(problem, settings)
+    else:
+        fit = problem.solve(problem.ridge, None)
+        if settings.with_offsets and settings.shrinkage == "paper":
+            fit = _shrink_afterwards(fit, settings)
+    if not fit.solution.converged:
+        warnings.warn(
+            f"the fit stopped after {fit.solution.iterations} iterations with a gradient norm of "
+            f"{fit.solution.gradient_norm:.2e} (asked for {settings.tol:.0e}); "
+            "raise max_iterations, raise the penalties, or check the scale of the scores",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return fit
+
+
+class _Problem:
+    """The covered rows as arrays, with offsets only for the classes that occur in them."""
+
+    def __init__(self, calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings) -> None:
+        covered = calibration.shortlist.take(calibration.covered)
+        view = CandidateView(covered, calibration.table, settings.tau)
+        self.n_classes = calibration.table.n_classes
+        self.row_weights = calibration.row_weights(settings.alpha)
+        self.effective_rows = 1.0 / float(self.row_weights @ self.row_weights)
+        self.settings = settings
+        self.active, index = _active_classes(view, settings.with_offsets)
+        strength = [settings.lambda_theta / term.copies for term in terms]
+        self.ridge = self.penalty(np.full(self.n_classes, settings.lambda_a), np.zeros(self.n_classes), strength)
+        self.logit = ConditionalLogit(
+            view.scores,
+            index,
+            stack_columns(terms, view),
+            covered.lengths,
+            calibration.positions[calibration.covered],
+            self.row_weights,
+            len(self.active),
+            self.ridge,
+        )
+
+    def penalty(self, strength: FloatArray, centre: FloatArray, on_weights: Sequence[float]) -> Penalty:
+        """Penalty from class vectors and the strengths on the weights."""
+        return Penalty(
+            np.concatenate([strength[self.active], np.asarray(on_weights, dtype=np.float64)]),
+            np.concatenate([centre[self.active], np.zeros(len(on_weights))]),
+        )
+
+    def solve(self, penalty: Penalty, start: Fit | None) -> Fit:
+        """Minimise under `penalty`, from `start` if given; classes that do not occur keep the centre's 0."""
+        self.logit.penalty = penalty
+        n_active = len(self.active)
+        first = penalty.centre if start is None else np.concatenate([start.offsets[self.active], start.weights])
+        solution = minimize(self.logit, first, self.settings.tol, self.settings.max_iterations)
+        offsets, information = np.zeros(self.n_classes), np.zeros(self.n_classes)
+        offsets[self.active] = solution.parameters[:n_active]
+        information[self.active] = self.effective_rows * self.logit.curvature()[0]
+        return Fit(offsets, solution.parameters[n_active:].copy(), information, solution, self.effective_rows)
+
+
+def _active_classes(view: CandidateView, with_offsets: bool) -> tuple[IntArray, IntArray]:
+    """Return the classes on any row, and each candidate's place among them (0 on padding)."""
+    ids = view.safe_ids
+    if not with_offsets:
+        return np.zeros(0, dtype=np.int32), np.zeros(ids.shape, dtype=np.int32)
+    seen = np.zeros(view.table.n_classes, dtype=bool)
+    seen[view.shortlist.ids[view.mask]] = True
+    place = np.maximum(np.cumsum(seen) - 1, 0).astype(np.int32)
+    return np.flatnonzero(seen).astype(np.int32), np.where(view.mask, place[ids], 0).astype(np.int32)
+
+
+def _groups(settings: FitSettings, n_classes: int) -> IntArray:
+    return np.zeros(n_classes, dtype=np.int32) if settings.shrinkage_groups is None else settings.shrinkage_groups
+
+
+def _fit_with_group_prior(problem: _Problem, settings: FitSettings) -> Fit:
+    """Fit under N(μ_b, ν²_b) priors, with μ and ν² from the data; each round starts from the last."""
+    groups = _groups(settings, problem.n_classes)
+    n_groups = int(groups.max()) + 1
+    per_row = 2.0 * problem.effective_rows
+    prior = GroupPrior(groups, np.zeros(n_groups), np.full(n_groups, 1.0 / (per_row * settings.lambda_a)))
+    on_weights = problem.ridge.strength[len(problem.active) :].tolist()
+    fit = problem.solve(problem.ridge, None)
+    converged = False
+    rounds = 0
+    while not converged and rounds < MAX_PRIOR_ROUNDS:
+        rounds += 1
+        prior = update_prior(prior, fit.offsets, fit.information)
+        penalty = problem.penalty(1.0 / (per_row * prior.class_variances), prior.class_means, on_weights)
+        moved = problem.solve(penalty, fit)
+        converged = bool((np.abs(moved.offsets - fit.offsets) <= OFFSET_TOLERANCE).all())
+        fit = moved
+    seen = fit.information > 0
+    offsets = np.where(seen, fit.offsets, prior.class_means)
+    account = Shrinkage("eb", prior, prior.factors(fit.information), rounds, converged)
+    return replace(fit, offsets=offsets, shrinkage=account)
+
+
+def _shrink_afterwards(fit: Fit, settings: FitSettings) -> Fit:
+    ridge_precision = 2.0 * fit.effective_rows * settings.lambda_a
+    groups = _groups(settings, len(fit.offsets))
+    offsets, account = paper_shrinkage(fit.offsets, fit.information, ridge_precision, groups)
+    return replace(fit, offsets=offsets, shrinkage=account)

@@ -1,0 +1,150 @@
+"""The conditional logit on the shortlist: loss, exact gradient and exact Hessian products.
+
+Parameters are one flat vector: the offsets of the classes that occur, then the weights of the
+terms.  Everything is a weighted mean over covered rows plus a quadratic penalty, hence convex.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repair.arrays import FloatArray, IntArray
+from repair.kernels import best_kernels
+from repair.parallel import map_row_blocks, row_blocks
+
+__all__ = ["ConditionalLogit", "Penalty"]
+
+#: Rows are summed in this many blocks at most; fixed, so that sums have the same bits everywhere.
+BLOCKS = 16
+ROWS_PER_BLOCK = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Penalty:
+    """Σ strength·(parameter − centre)², coordinate by coordinate."""
+
+    strength: FloatArray
+    centre: FloatArray
+
+    def value(self, parameters: FloatArray) -> float:
+        """Return the penalty at `parameters`."""
+        return float(self.strength @ (parameters - self.centre) ** 2)
+
+    def gradient(self, parameters: FloatArray) -> FloatArray:
+        """Return its gradient."""
+        return 2.0 * self.strength * (parameters - self.centre)
+
+
+class ConditionalLogit:
+    """Penalised weighted negative log-likelihood of the labels among their candidates.
+
+    Parameters
+    ----------
+    base : ndarray (n, k)
+        Scores before correction.
+    index : ndarray of int (n, k)
+        Which offset each candidate has (ignored on padding, and if `n_offsets` is 0).
+    columns : ndarray (n, k, d)
+        The terms' columns.
+    lengths, target : ndarray of int (n,)
+        Real candidates per row, and the label's position among them.
+    row_weights : ndarray (n,)
+        Weights that add up to 1.
+    n_offsets : int
+    penalty : Penalty
+    """
+
+    def __init__(
+        self,
+        base: FloatArray,
+        index: IntArray,
+        columns: FloatArray,
+        lengths: IntArray,
+        target: IntArray,
+        row_weights: FloatArray,
+        n_offsets: int,
+        penalty: Penalty,
+    ) -> None:
+        self.base, self.index, self.columns = base, index, columns
+        self.lengths, self.target, self.row_weights = lengths, target, row_weights
+        self.n_offsets = n_offsets
+        self.penalty = penalty
+        self.probabilities = np.zeros(base.shape)
+        self._kernels = best_kernels()
+        self._blocks = row_blocks(len(base), max(ROWS_PER_BLOCK, -(-len(base) // BLOCKS)))
+
+    @property
+    def size(self) -> int:
+        """Number of parameters."""
+        return self.n_offsets + int(self.columns.shape[2])
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Return the objective and its gradient; later products are taken at this point."""
+        offsets, weights = parameters[: self.n_offsets], parameters[self.n_offsets :]
+
+        def evaluate(rows: slice) -> tuple[float, FloatArray]:
+            gradient = np.zeros(self.size)
+            loss = self._kernels.loss_and_gradient(
+                self.base[rows],
+                self.index[rows],
+                self.columns[rows],
+                self.lengths[rows],
+                self.target[rows],
+                self.row_weights[rows],
+                offsets,
+                weights,
+                self.probabilities[rows],
+                gradient,
+            )
+            return loss, gradient
+
+        parts = map_row_blocks(evaluate, self._blocks)
+        value = sum(part[0] for part in parts) + self.penalty.value(parameters)
+        return value, _in_order([part[1] for part in parts]) + self.penalty.gradient(parameters)
+
+    def hessian_product(self, direction: FloatArray) -> FloatArray:
+        """Return the Hessian times `direction`, at the point last evaluated."""
+
+        def multiply(rows: slice) -> FloatArray:
+            product = np.zeros(self.size)
+            self._kernels.hessian_product(
+                self.index[rows],
+                self.columns[rows],
+                self.row_weights[rows],
+                self.probabilities[rows],
+                direction,
+                self.n_offsets,
+                product,
+            )
+            return product
+
+        return _in_order(map_row_blocks(multiply, self._blocks)) + 2.0 * self.penalty.strength * direction
+
+    def curvature(self) -> tuple[FloatArray, FloatArray]:
+        """Return the loss's own curvature, without the penalty, at the point last evaluated.
+
+        First Σ w·p·(1−p) for each offset (the diagonal), then the full block of the weights.
+        """
+
+        def accumulate(rows: slice) -> tuple[FloatArray, FloatArray]:
+            diagonal = np.zeros(self.n_offsets)
+            block = np.zeros((self.size - self.n_offsets,) * 2)
+            self._kernels.curvature(
+                self.index[rows],
+                self.columns[rows],
+                self.row_weights[rows],
+                self.probabilities[rows],
+                diagonal,
+                block,
+            )
+            return diagonal, block
+
+        parts = map_row_blocks(accumulate, self._blocks)
+        return _in_order([part[0] for part in parts]), _in_order([part[1] for part in parts])
+
+
+def _in_order(parts: list[FloatArray]) -> FloatArray:
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    return total

@@ -1,0 +1,163 @@
+"""Three ways to hold a class similarity, one question to ask of it.
+
+The question is the mean similarity of each candidate to the others on its row.  The diagonal is
+never looked at, and ``s(y, j)`` need not equal ``s(j, y)``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray
+from repair.errors import InputError
+from repair.inputs import numeric_array
+from repair.kernels import kernels_for
+
+__all__ = ["DenseSimilarity", "FunctionSimilarity", "Similarity", "SparseSimilarity", "as_similarity"]
+
+PairFunction = Callable[[IntArray, IntArray], Any]
+
+
+class Similarity(Protocol):
+    """A class similarity that can answer for the candidates of some rows."""
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        ...
+
+    def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
+        """Mean similarity of each candidate to the row's other candidates; 0 where there is none."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class DenseSimilarity:
+    """A K×K matrix."""
+
+    table: AnyArray
+
+    @property
+    def n_classes(self) -> int:
+        """K."""
+        return len(self.table)
+
+    def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
+        """Mean similarity of each candidate to the row's other candidates."""
+        average: FloatArray = kernels_for(ids.size).average_over_rivals(self.table, ids, lengths)
+        return average
+
+
+@dataclass(frozen=True, eq=False)
+class SparseSimilarity:
+    """The stored entries of a K×K matrix, sorted by ``row * K + column``; the rest are zero.
+
+    Plain arrays rather than a scipy matrix, so that reranking needs no scipy.
+    """
+
+    keys: np.ndarray[Any, np.dtype[np.int64]]
+    values: FloatArray
+    n_classes: int
+
+    def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
+        """Mean similarity of each candidate to the row's other candidates."""
+        return _average_of_pairs(self._values_of, ids, lengths)
+
+    def _values_of(self, left: IntArray, right: IntArray) -> FloatArray:
+        if not len(self.keys):
+            return np.zeros(len(left))
+        wanted = left.astype(np.int64) * self.n_classes + right
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(self.keys[place] == wanted, self.values[place], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionSimilarity:
+    """A function of two equally long id arrays: for a K at which no matrix fits."""
+
+    function: PairFunction
+    n_classes: int
+
+    def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
+        """Mean similarity of each candidate to the row's other candidates."""
+        return _average_of_pairs(self._values_of, ids, lengths)
+
+    def _values_of(self, left: IntArray, right: IntArray) -> FloatArray:
+        values = numeric_array(self.function(left, right), "the similarity function's result", 1)
+        if len(values) != len(left):
+            raise InputError(f"the similarity function returned {len(values)} values for {len(left)} pairs of classes")
+        if not np.isfinite(values).all():
+            bad = int(np.argmin(np.isfinite(values)))
+            raise InputError(
+                f"the similarity function returned {values[bad]} for classes {left[bad]} and {right[bad]}; "
+                "similarities must be finite"
+            )
+        return values.astype(np.float64)
+
+
+def _average_of_pairs(values_of: PairFunction, ids: IntArray, lengths: IntArray) -> FloatArray:
+    """Average over rivals, one rival position at a time: never an n×k×k array."""
+    total = np.zeros(ids.shape)
+    positions = np.arange(ids.shape[1])
+    for rival in positions:
+        pair = (ids != PAD_ID) & (rival < lengths)[:, None] & (positions != rival)
+        if pair.any():
+            rivals = np.broadcast_to(ids[:, rival : rival + 1], ids.shape)
+            total[pair] += values_of(ids[pair], rivals[pair])
+    total /= np.maximum(lengths - 1, 1)[:, None]
+    return total
+
+
+def as_similarity(similarity: Any, n_classes: int) -> Similarity:
+    """Check what a user passed as `similarity` and wrap it.
+
+    Parameters
+    ----------
+    similarity : array_like (K, K), scipy sparse matrix (K, K), or callable
+        A callable gets two equally long arrays of class ids and returns one number per pair.
+    n_classes : int
+        K.
+
+    Returns
+    -------
+    Similarity
+    """
+    if isinstance(similarity, DenseSimilarity | SparseSimilarity | FunctionSimilarity):
+        _check_shape((similarity.n_classes, similarity.n_classes), n_classes)
+        return similarity
+    if callable(similarity):
+        return FunctionSimilarity(similarity, n_classes)
+    if hasattr(similarity, "tocoo"):
+        return _from_sparse(similarity, n_classes)
+    table = numeric_array(similarity, "similarity", 2)
+    _check_shape(table.shape, n_classes)
+    _check_finite(table)
+    kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    return DenseSimilarity(np.ascontiguousarray(table, dtype=kept))
+
+
+def _from_sparse(matrix: Any, n_classes: int) -> SparseSimilarity:
+    _check_shape(matrix.shape, n_classes)
+    entries = matrix.tocoo()
+    keys = entries.row.astype(np.int64) * n_classes + entries.col
+    unique, inverse = np.unique(keys, return_inverse=True)
+    values: FloatArray = np.bincount(inverse, entries.data.astype(np.float64), minlength=len(unique)).astype(np.float64)
+    if not np.isfinite(values).all():
+        bad = unique[np.argmin(np.isfinite(values))]
+        raise InputError(
+            f"similarity[{bad // n_classes}, {bad % n_classes}] is not finite; similarities must be finite numbers"
+        )
+    return SparseSimilarity(unique, values, n_classes)
+
+
+def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
+    if shape != (n_classes, n_classes):
+        raise InputError(f"similarity has shape {shape}; with {n_classes} classes it must be {(n_classes,) * 2}")
+
+
+def _check_finite(table: AnyArray) -> None:
+    if not np.isfinite(table).all():
+        row, column = np.argwhere(~np.isfinite(table))[0]
+        raise InputError(f"similarity[{row}, {column}] is {table[row, column]}; similarities must be finite numbers")

@@ -1,0 +1,42 @@
+"""The shape every term has, and how columns are put side by side."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from repair.arrays import FloatArray
+from repair.candidates import CandidateView
+
+__all__ = ["Term", "stack_columns"]
+
+
+class Term(Protocol):
+    """One column of the model.  Terms are frozen and hold no data: they read it from the view."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+        ...
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Arguments of ``fit`` it cannot do without."""
+        ...
+
+    @property
+    def copies(self) -> int:
+        """How many equal columns it stands for; its penalty is divided by this."""
+        ...
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Return the (n, k) column, 0 on padding."""
+        ...
+
+
+def stack_columns(terms: Sequence[Term], view: CandidateView) -> FloatArray:
+    """Return the (n, k, d) design of `terms`, contiguous."""
+    design = np.empty((*view.shortlist.ids.shape, len(terms)))
+    for position, term in enumerate(terms):
+        design[:, :, position] = term.column(view)
+    return design

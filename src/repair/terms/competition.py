@@ -1,0 +1,49 @@
+"""The paper's competition features, all differences f_y − f_j, so that their mean collapses."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repair.arrays import FloatArray
+from repair.candidates import CandidateView
+
+__all__ = ["LogFrequencyRatio", "RankGap", "ScoreGap"]
+
+
+@dataclass(frozen=True)
+class ScoreGap:
+    """g_y − g_j: how far the candidate leads or trails its rivals."""
+
+    name: str = "score_gap"
+    requires: tuple[str, ...] = ()
+    copies: int = 1
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Mean lead over the rivals."""
+        return view.mean_difference(view.scores)
+
+
+@dataclass(frozen=True)
+class RankGap:
+    """rank(j) − rank(y): by how many places the candidate leads."""
+
+    name: str = "rank_gap"
+    requires: tuple[str, ...] = ()
+    copies: int = 1
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Mean lead over the rivals, in places."""
+        return view.mean_difference(-view.ranks.astype(np.float64))
+
+
+@dataclass(frozen=True)
+class LogFrequencyRatio:
+    """log (n_y+1)/(n_j+1): how much more common the candidate is."""
+
+    name: str = "log_freq_ratio"
+    requires: tuple[str, ...] = ("class_counts",)
+    copies: int = 1
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Mean log-ratio of training counts to the rivals'."""
+        return view.mean_difference(view.per_class(view.table.log_counts))

@@ -1,0 +1,137 @@
+"""The collapsed design and the objective against their definitions."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from repair import Shortlist
+from repair.candidates import CandidateView
+from repair.class_table import ClassTable
+from repair.objective import ConditionalLogit, Penalty
+from repair.similarity import as_similarity
+from repair.terms import PAPER_TERMS, choose_terms, stack_columns, term_named
+
+
+def random_view(seed, tau):
+    rng = np.random.default_rng(seed)
+    n_classes, n, k = 11, 30, 6
+    ids = np.array([rng.permutation(n_classes)[:k] for _ in range(n)])
+    ids[np.arange(k) >= rng.integers(0, k + 1, size=n)[:, None]] = -1
+    shortlist = Shortlist.from_candidates(ids, rng.normal(size=(n, k)) * 5, n_classes)
+    table = ClassTable(
+        n_classes,
+        class_counts=rng.integers(0, 50, n_classes).astype(float) + (np.arange(n_classes) == 0),
+        similarity=as_similarity(rng.normal(size=(n_classes, n_classes)), n_classes),
+    )
+    return CandidateView(shortlist, table, tau)
+
+
+def explicit_average(view, name):
+    """The paper's sum over rivals, pair by pair."""
+    shortlist, table = view.shortlist, view.table
+    prior = np.maximum(table.class_counts / table.class_counts.sum(), 1e-8)
+    result = np.zeros(shortlist.ids.shape)
+    for row in range(len(shortlist)):
+        ids = [int(i) for i in shortlist.ids[row] if i >= 0]
+        g = {y: shortlist.scores[row, p] - view.tau * np.log(prior[y]) for p, y in enumerate(ids)}
+        ranked = sorted(ids, key=lambda y: (-g[y], ids.index(y)))
+        mass = {y: np.exp(g[y] - max(g.values())) for y in ids}
+        for position, y in enumerate(ids):
+            values = []
+            for j in ids:
+                if j == y:
+                    continue
+                pair = {
+                    "score_gap": g[y] - g[j],
+                    "rank_gap": ranked.index(j) - ranked.index(y),
+                    "log_prob_ratio": np.log(mass[y] / mass[j]),
+                    "similarity": table.similarity.table[y, j],
+                    "log_freq_ratio": np.log((table.class_counts[y] + 1) / (table.class_counts[j] + 1)),
+                }
+                values.append(pair[name])
+            result[row, position] = np.mean(values) if values else 0.0
+    return result
+
+
+@pytest.mark.parametrize("name", PAPER_TERMS)
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0, -0.5]))
+def test_collapsed_columns_equal_the_explicit_average_over_rivals(name, seed, tau):
+    view = random_view(seed, tau)
+    np.testing.assert_allclose(term_named(name).column(view), explicit_average(view, name), atol=1e-10, rtol=0)
+
+
+def test_two_equal_columns_with_a_penalty_each_are_one_with_half(problem):
+    """score_gap and log_prob_ratio fitted as one give the scores of the two-column fit."""
+    from repair import Reranker
+    from repair.calibration import CalibrationSet
+    from repair.correction import Correction
+    from repair.decision import Decision
+    from repair.fitting import FitSettings, fit_correction
+
+    calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
+    two = (term_named("score_gap"), term_named("log_prob_ratio"), term_named("rank_gap"))
+    separate = fit_correction(calibration, two, FitSettings(True, 0.01, 0.02, tol=1e-11))
+    merged = Reranker(
+        problem.k, terms=("score_gap", "log_prob_ratio", "rank_gap"), lambda_a=0.01, lambda_theta=0.02, tol=1e-11
+    ).fit(problem.scores, problem.labels, **problem.known)
+    assert separate.weights[0] == pytest.approx(separate.weights[1], abs=1e-9)
+    assert merged.weights_["score_gap"] == pytest.approx(separate.weights[:2].sum(), abs=1e-8)
+    assert merged.objective_ == pytest.approx(separate.solution.value, abs=1e-12)
+    scores = Correction(calibration.table, 0.0, separate.offsets, two, separate.weights).scores(
+        calibration.shortlist, Decision()
+    )
+    ours = merged.rerank(calibration.shortlist)
+    np.testing.assert_allclose(ours.scores, np.take_along_axis(scores, ours.order, axis=1), atol=1e-7)
+    assert any("same column" in note for note in merged.account_.notes)
+
+
+def random_logit(seed, with_offsets=True):
+    rng = np.random.default_rng(seed)
+    view = random_view(seed, 0.3)
+    kept = view.shortlist.take(view.lengths > 0)
+    view = CandidateView(kept, view.table, 0.3)
+    columns = stack_columns(choose_terms(None, view.table), view)
+    n_offsets = view.table.n_classes if with_offsets else 0
+    weights = rng.random(len(kept))
+    size = n_offsets + columns.shape[2]
+    return ConditionalLogit(
+        view.scores,
+        view.safe_ids if with_offsets else np.zeros_like(view.safe_ids),
+        columns,
+        kept.lengths,
+        (rng.random(len(kept)) * kept.lengths).astype(np.int32),
+        weights / weights.sum(),
+        n_offsets,
+        Penalty(rng.random(size) * 0.1, rng.normal(size=size)),
+    ), rng.normal(size=(2, size))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_gradient_and_hessian_products_match_finite_differences(seed, with_offsets):
+    logit, (point, direction) = random_logit(seed, with_offsets)
+    step = 1e-6
+    _, gradient = logit.value_and_gradient(point)
+    product = logit.hessian_product(direction)
+    above_value, above = logit.value_and_gradient(point + step * direction)
+    below_value, below = logit.value_and_gradient(point - step * direction)
+    slope = (above_value - below_value) / (2 * step)
+    assert gradient @ direction == pytest.approx(slope, rel=1e-5, abs=1e-6)
+    np.testing.assert_allclose(product, (above - below) / (2 * step), rtol=1e-4, atol=1e-6)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):
+    logit, (point, direction) = random_logit(seed)
+    logit.value_and_gradient(point)
+    assert direction @ logit.hessian_product(direction) > 0
+    hessian = np.array([logit.hessian_product(unit) for unit in np.eye(logit.size)])
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
+    diagonal, block = logit.curvature()
+    loss = hessian - np.diag(2 * logit.penalty.strength)
+    n = logit.n_offsets
+    np.testing.assert_allclose(np.diag(loss)[:n], diagonal, atol=1e-12)
+    np.testing.assert_allclose(loss[n:, n:], block, atol=1e-12)

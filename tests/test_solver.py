@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+
+from repair import ConvergenceWarning, Reranker
+from repair.calibration import CalibrationSet
+from repair.fitting import FitSettings, fit_correction
+from repair.terms import choose_terms
+
+
+def test_agrees_with_scipy_on_the_same_objective(problem):
+    """An independent optimiser on an independently written loss."""
+    from scipy.optimize import minimize
+
+    calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
+    terms = choose_terms(("score_gap", "similarity", "log_freq_ratio"), calibration.table)
+    ours = fit_correction(calibration, terms, FitSettings(True, 0.01, 0.02))
+
+    from repair.candidates import CandidateView
+
+    covered = calibration.shortlist.take(calibration.covered)
+    view = CandidateView(covered, calibration.table)
+    columns = np.stack([term.column(view) for term in terms], axis=2)
+    target = calibration.positions[calibration.covered]
+    n_classes = calibration.table.n_classes
+
+    def loss(parameters):
+        scores = covered.scores + parameters[:n_classes][covered.ids] + columns @ parameters[n_classes:]
+        log_share = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        data = -log_share[np.arange(len(target)), target].mean()
+        return data + 0.01 * (parameters[:n_classes] ** 2).sum() + 0.02 * (parameters[n_classes:] ** 2).sum()
+
+    theirs = minimize(loss, np.zeros(n_classes + 3), method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-14})
+    assert ours.solution.value <= theirs.fun + 1e-9
+    np.testing.assert_allclose(ours.offsets, theirs.x[:n_classes], atol=2e-4)
+    np.testing.assert_allclose(ours.weights, theirs.x[n_classes:], atol=2e-4)
+
+
+def test_reports_iterations_gradient_norm_and_convergence(problem):
+    model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
+    assert model.converged_
+    assert model.gradient_norm_ <= 1e-8
+    assert 1 <= model.account_.iterations <= 15
+
+
+def test_stopping_early_warns_and_says_so(problem):
+    with pytest.warns(ConvergenceWarning, match=r"stopped after 1 iterations with a gradient norm of"):
+        model = Reranker(problem.k, max_iterations=1).fit(problem.scores, problem.labels, **problem.known)
+    assert not model.converged_
+    assert model.gradient_norm_ > 1e-8
+
+
+def test_an_unreachable_tolerance_is_reported_not_looped_on(problem):
+    with pytest.warns(ConvergenceWarning):
+        model = Reranker(problem.k, tol=1e-300).fit(problem.scores, problem.labels, **problem.known)
+    assert model.gradient_norm_ < 1e-12
+
+
+def test_perfectly_separable_labels_stay_finite():
+    scores = np.eye(6).repeat(5, axis=0) * 50
+    labels = np.arange(6).repeat(5)
+    model = Reranker(4, "pairwise", terms=("score_gap", "rank_gap")).fit(scores, labels)
+    assert model.converged_
+    assert np.isfinite(model.offsets_).all()
+
+
+def test_huge_score_gaps_converge():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 8, size=200)
+    scores = rng.normal(size=(200, 8)) * 1e4
+    model = Reranker(5, "classwise").fit(scores, labels)
+    assert model.converged_
+
+
+@pytest.mark.parametrize("mode", ["classwise", "pairwise", "pairwise_only"])
+def test_every_start_ends_at_the_same_place(problem, mode):
+    """Convexity: a fit does not depend on which rows come first."""
+    order = np.random.default_rng(0).permutation(len(problem.labels))
+    one = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores, problem.labels, **problem.known)
+    other = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores[order], problem.labels[order], **problem.known)
+    np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-8)
