@@ -1,0 +1,308 @@
+"""What every reranker can do once it is fitted: the interface that methods and baselines share."""
+
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.calibration import CalibrationSet, as_shortlist
+from repair.class_table import ClassTable
+from repair.correction import Correction
+from repair.decision import Decision
+from repair.errors import InputError, NotFittedError
+from repair.explanation import Explanation, explain_row
+from repair.inputs import check_count
+from repair.ranking import Ranking
+from repair.shortlist import Shortlist
+from repair.shrinkage import Shrinkage
+
+__all__ = ["FitAccount", "FittedState", "ShortlistReranker"]
+
+
+@dataclass(frozen=True)
+class FitAccount:
+    """How the fit went, in plain numbers: saved with the model and shown by its attributes."""
+
+    mode: str
+    n_rows: int
+    n_covered: int
+    effective_rows: float
+    objective: float | None = None
+    gradient_norm: float | None = None
+    iterations: int = 0
+    converged: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedState:
+    """Everything a fitted model holds; replaced whole or not at all."""
+
+    correction: Correction
+    n_candidates: int
+    labels_are_names: bool
+    label_counts: FloatArray
+    calibration_prior: FloatArray
+    account: FitAccount
+    information: FloatArray | None = None
+    shrinkage: Shrinkage | None = field(default=None)
+
+
+class ShortlistReranker:
+    """Base of all rerankers: ``fit``, ``rerank``, ``predict``, ``predict_proba``, ``explain``, ``save``.
+
+    A subclass says in ``_learn`` what it learns from a calibration set, and lists in
+    ``parameters`` the arguments of its constructor.
+    """
+
+    parameters: ClassVar[tuple[str, ...]] = ("n_candidates",)
+    n_candidates: int
+    dial: float = 0.0
+    group_weights: bool = True
+    _state: FittedState | None = None
+
+    def _learn(self, calibration: CalibrationSet) -> FittedState:
+        raise TypeError(f"{type(self).__name__} does not say what it learns")
+
+    def _check_parameters(self, table: ClassTable) -> None:
+        """Refuse constructor arguments that cannot work with these classes; extended by subclasses."""
+        check_count(self.n_candidates, "n_candidates")
+
+    def fit(
+        self,
+        scores: "ArrayLike | Shortlist",
+        labels: ArrayLike,
+        *,
+        class_counts: ArrayLike | None = None,
+        similarity: Any = None,
+        groups: Any = None,
+        class_names: Any = None,
+        class_weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        class_groups: Any = None,
+        weight_norms: ArrayLike | None = None,
+    ) -> Self:
+        """Learn the correction from labelled calibration rows.
+
+        Parameters
+        ----------
+        scores : array_like (n, K) or Shortlist
+            The frozen classifier's scores g.  A `Shortlist` is used as it is; from an array the
+            best `n_candidates` of each row are taken.
+        labels : array_like (n,)
+            True class ids, or names if `class_names` is given.  −1, or a name the class table
+            does not have, is an uncovered row: counted, and not fitted on.
+        class_counts : array_like (K,), optional
+            Training examples per class, n.
+        similarity : array_like (K, K), scipy sparse (K, K), or callable, optional
+            How confusable classes are; a callable maps two id arrays to one number per pair.
+        groups : array_like (n,), optional
+            Rows that share a patient, document or session.  Each row then weighs 1/(group size).
+        class_names : sequence of str, optional
+            One distinct name per class, in score-column order.
+        class_weights : array_like (K,), optional
+            Weight of each class's rows in the fit.
+        sample_weight : array_like (n,), optional
+            Weight of each row in the fit.
+        class_groups : array_like (K,), optional
+            Groups towards whose mean the offsets are shrunk, such as parents in a taxonomy.
+        weight_norms : array_like (K,), optional
+            Norms of the classifier's weight rows; only `TauNormalization` uses them.
+
+        Returns
+        -------
+        self
+        """
+        calibration = CalibrationSet.build(
+            scores,
+            labels,
+            self.n_candidates,
+            class_counts=class_counts,
+            similarity=similarity,
+            groups=groups,
+            class_names=class_names,
+            class_weights=class_weights,
+            sample_weight=sample_weight,
+            class_groups=class_groups,
+            weight_norms=weight_norms,
+            group_weights=self.group_weights,
+        )
+        self._check_parameters(calibration.table)
+        self._state = self._learn(calibration)
+        return self
+
+    def rerank(
+        self,
+        scores: "ArrayLike | Shortlist",
+        *,
+        dial: float | None = None,
+        target_prior: ArrayLike | None = None,
+        class_costs: ArrayLike | None = None,
+    ) -> Ranking:
+        """Correct the scores of each row's shortlist and rank it.
+
+        Parameters
+        ----------
+        scores : array_like (n, K), (K,), or Shortlist
+            Base scores of new rows.
+        dial : float, optional
+            Head–tail trade-off t; the model's own `dial` if not given.  0 aims at accuracy, 1
+            weighs all classes alike.  Needs `class_counts` at fit time.
+        target_prior : array_like (K,), optional
+            Class mix of the traffic, if it differs from the calibration set's.
+        class_costs : array_like (K,), optional
+            Relative cost of missing each class.
+
+        Returns
+        -------
+        Ranking
+        """
+        state = self._fitted()
+        shortlist = self._shortlist(scores)
+        decision = self._decision(dial, target_prior, class_costs)
+        return Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
+
+    def predict(self, scores: "ArrayLike | Shortlist", **decision: Any) -> AnyArray:
+        """Return the first class of each row after reranking.
+
+        Ids, or names if the labels given to ``fit`` were names; −1 or '' for a row without
+        candidates.  Takes the same keywords as `rerank`.
+        """
+        best = self.rerank(scores, **decision).best
+        if not self._fitted().labels_are_names:
+            return best.astype(np.int64)
+        return np.array([self._fitted().correction.table.name_of(int(one)) for one in best])
+
+    def predict_proba(self, scores: "ArrayLike | Shortlist", **decision: Any) -> FloatArray:
+        """Return q(y | x, S) for each candidate, aligned with ``rerank(scores).ids``.
+
+        These are probabilities given that the true class is on the shortlist; each row adds up to
+        1 and padding has 0.  `dial` and `class_costs` express wishes, not beliefs: they set the
+        order of the columns, as in `rerank`, but not the numbers.  `target_prior` sets both.
+        """
+        state = self._fitted()
+        shortlist = self._shortlist(scores)
+        wanted = self._decision(**{"dial": None, "target_prior": None, "class_costs": None, **decision})
+        order = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, wanted)).order
+        beliefs = state.correction.scores(shortlist, wanted.probabilities_only())
+        return softmax(np.take_along_axis(beliefs, order, axis=1))
+
+    def explain(self, scores: "ArrayLike | Shortlist", **decision: Any) -> Explanation:
+        """Explain one row: every contribution to every candidate's score, and who overtook whom.
+
+        Takes the same keywords as `rerank`.
+        """
+        state = self._fitted()
+        shortlist = self._shortlist(scores)
+        if len(shortlist) != 1:
+            raise InputError(f"explain takes one row, but got {len(shortlist)}; pass scores[i] or shortlist.take([i])")
+        wanted = self._decision(**{"dial": None, "target_prior": None, "class_costs": None, **decision})
+        return explain_row(state.correction, shortlist, wanted)
+
+    def save(self, path: "str | PathLike[str]") -> None:
+        """Write the model to one ``.safetensors`` file, whole or not at all."""
+        from repair.artifact import save_model
+
+        save_model(self, path)
+
+    def _fitted(self) -> FittedState:
+        if self._state is None:
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self._state
+
+    def _shortlist(self, scores: "ArrayLike | Shortlist") -> Shortlist:
+        state = self._fitted()
+        shortlist = as_shortlist(scores, state.n_candidates)
+        known = state.correction.table.n_classes
+        if shortlist.n_classes != known:
+            raise InputError(f"scores are over {shortlist.n_classes} classes, but the model was fitted for {known}")
+        return shortlist
+
+    def _decision(self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None) -> Decision:
+        wanted = self.dial if dial is None else dial
+        return Decision.build(wanted, target_prior, class_costs, self._fitted().calibration_prior)
+
+    @property
+    def offsets_(self) -> FloatArray:
+        """Fitted class offsets a, after shrinkage."""
+        return self._fitted().correction.offsets
+
+    @property
+    def weights_(self) -> dict[str, float]:
+        """Fitted weight θ of each term.
+
+        With both ``score_gap`` and ``log_prob_ratio`` chosen, which are the same column,
+        ``score_gap`` is the sum of their weights.
+        """
+        correction = self._fitted().correction
+        return {term.name: float(weight) for term, weight in zip(correction.terms, correction.weights, strict=True)}
+
+    @property
+    def tau_(self) -> float:
+        """The pre-adjustment τ in use."""
+        return self._fitted().correction.tau
+
+    @property
+    def temperature_(self) -> float:
+        """The temperature in use; 1 unless a temperature was fitted."""
+        scale = self._fitted().correction.scale
+        return 1.0 / float(scale[0]) if len(scale) == 1 else 1.0
+
+    @property
+    def mode_(self) -> str:
+        """Which model was fitted."""
+        return self._fitted().account.mode
+
+    @property
+    def account_(self) -> FitAccount:
+        """How the fit went: rows, coverage, iterations, notes."""
+        return self._fitted().account
+
+    @property
+    def objective_(self) -> float | None:
+        """Penalised weighted mean loss at the optimum; None if nothing was optimised."""
+        return self.account_.objective
+
+    @property
+    def gradient_norm_(self) -> float | None:
+        """Largest gradient entry where the solver stopped; None if nothing was optimised."""
+        return self.account_.gradient_norm
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the solver reached its tolerance."""
+        return self.account_.converged
+
+    @property
+    def coverage_(self) -> float:
+        """Share of calibration rows whose label was on the shortlist."""
+        return self.account_.n_covered / self.account_.n_rows
+
+    @property
+    def class_counts_(self) -> FloatArray:
+        """Training counts if they were given, else the calibration labels' counts."""
+        given = self._fitted().correction.table.class_counts
+        return self._fitted().label_counts if given is None else given
+
+    @property
+    def unseen_classes_(self) -> IntArray:
+        """Classes the calibration rows say nothing about; their offset is neutral."""
+        information = self._fitted().information
+        known = self._fitted().label_counts if information is None else information
+        return np.flatnonzero(known == 0).astype(np.int32)
+
+    @property
+    def shrinkage_(self) -> Shrinkage | None:
+        """Group prior and shrinkage factors, if shrinkage was asked for."""
+        return self._fitted().shrinkage
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Return each row's softmax; −Inf gives 0, and a row of nothing but −Inf gives zeros."""
+    best = scores.max(axis=1, keepdims=True)
+    shares = np.exp(scores - np.where(best == -np.inf, 0.0, best))
+    mass = shares.sum(axis=1, keepdims=True)
+    return shares / np.where(mass == 0.0, 1.0, mass)

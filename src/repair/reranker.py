@@ -1,0 +1,221 @@
+"""REPAIR: class offsets plus pairwise terms, fitted by a convex conditional logit."""
+
+import warnings
+from collections.abc import Sequence
+from typing import ClassVar
+
+from repair.arrays import IntArray
+from repair.calibration import CalibrationSet
+from repair.class_table import ClassTable
+from repair.correction import Correction
+from repair.errors import InputError, InputWarning
+from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.inputs import check_choice, check_count, check_number
+from repair.terms import Term, choose_terms
+
+__all__ = ["MODES", "Reranker", "fitted_state"]
+
+MODES = ("classwise", "pairwise", "pairwise_only")
+
+
+class Reranker(ShortlistReranker):
+    """Rerank shortlists of a frozen classifier: r = g + a + mean over rivals of θ·φ.
+
+    Parameters
+    ----------
+    n_candidates : int, default 10
+        k, how many of the best classes to take from dense scores.
+    mode : {"pairwise", "classwise", "pairwise_only"}, default "pairwise"
+        The paper's REPAIR (offsets and terms), its class-separable special case (offsets only),
+        or terms only.
+    terms : sequence of str, optional
+        Pairwise features by name: ``"score_gap"``, ``"rank_gap"``, ``"log_prob_ratio"``,
+        ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.
+    lambda_a, lambda_theta : float, default 0.001
+        Ridge penalties on offsets and weights, added to a loss that is a weighted *mean* over
+        covered rows (as a prior: precision 2·n·λ).
+    alpha : float in [0, 1], default 0
+        Share of the fit's weight that goes by 1/√(class count + 1) instead of evenly.
+    tau : float, default 0
+        Pre-adjustment: the model starts from g − τ·log π.
+    shrinkage : {False, "eb", "paper"}, default False
+        Shrink offsets towards their group's mean: inside the fit ("eb", recommended), by the
+        paper's formula afterwards ("paper"), or not ("False", as in the published runs).
+    shrinkage_groups : int, default 1
+        Number of frequency bins that serve as groups, unless ``fit`` gets `class_groups`.
+    group_weights : bool, default True
+        Whether rows weigh 1/(group size) when ``fit`` gets `groups`.
+    dial : float, default 0
+        Head–tail trade-off used by ``rerank`` unless it is told otherwise.
+    tol : float, default 1e-8
+        The solver stops when no gradient entry is larger.
+    max_iterations : int, default 100
+        Newton iterations at most; a `ConvergenceWarning` says if that was too few.
+
+    Attributes
+    ----------
+    offsets_, weights_, objective_, gradient_norm_, converged_, mode_, coverage_, shrinkage_,
+    unseen_classes_, account_
+        Set by ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair import Reranker
+    >>> rng = np.random.default_rng(0)
+    >>> labels = rng.integers(0, 6, size=400)
+    >>> scores = rng.normal(size=(400, 6)) + 2.0 * np.eye(6)[labels]
+    >>> scores[:, 0] += 1.5  # a common class that pushes the others down
+    >>> reranker = Reranker(n_candidates=4, mode="classwise").fit(scores, labels)
+    >>> reranker.converged_, bool(reranker.offsets_[0] < reranker.offsets_[1:].min())
+    (True, True)
+    >>> reranker.rerank(scores[:2]).ids.shape
+    (2, 4)
+    """
+
+    parameters: ClassVar[tuple[str, ...]] = (
+        "n_candidates",
+        "mode",
+        "terms",
+        "lambda_a",
+        "lambda_theta",
+        "alpha",
+        "tau",
+        "shrinkage",
+        "shrinkage_groups",
+        "group_weights",
+        "dial",
+        "tol",
+        "max_iterations",
+    )
+
+    def __init__(
+        self,
+        n_candidates: int = 10,
+        mode: str = "pairwise",
+        *,
+        terms: Sequence[str] | None = None,
+        lambda_a: float = 1e-3,
+        lambda_theta: float = 1e-3,
+        alpha: float = 0.0,
+        tau: float = 0.0,
+        shrinkage: str | bool = False,
+        shrinkage_groups: int = 1,
+        group_weights: bool = True,
+        dial: float = 0.0,
+        tol: float = 1e-8,
+        max_iterations: int = 100,
+    ) -> None:
+        self.n_candidates = n_candidates
+        self.mode = mode
+        self.terms = terms
+        self.lambda_a = lambda_a
+        self.lambda_theta = lambda_theta
+        self.alpha = alpha
+        self.tau = tau
+        self.shrinkage = shrinkage
+        self.shrinkage_groups = shrinkage_groups
+        self.group_weights = group_weights
+        self.dial = dial
+        self.tol = tol
+        self.max_iterations = max_iterations
+
+    def _learn(self, calibration: CalibrationSet) -> FittedState:
+        terms, notes = self._terms(calibration.table)
+        return fitted_state(
+            calibration,
+            terms,
+            mode=self.mode,
+            notes=notes,
+            with_offsets=self.mode != "pairwise_only",
+            lambda_a=self.lambda_a,
+            lambda_theta=self.lambda_theta,
+            alpha=self.alpha,
+            tau=self.tau,
+            shrinkage=self.shrinkage,
+            shrinkage_groups=shrinkage_groups(calibration.table, self.shrinkage_groups),
+            tol=self.tol,
+            max_iterations=self.max_iterations,
+        )
+
+    def _check_parameters(self, table: ClassTable) -> None:
+        super()._check_parameters(table)
+        check_choice(self.mode, "mode", MODES)
+        check_number(self.lambda_a, "lambda_a", 0.0, open_low=True)
+        check_number(self.lambda_theta, "lambda_theta", 0.0, open_low=True)
+        check_number(self.tol, "tol", 0.0, open_low=True)
+        check_count(self.max_iterations, "max_iterations")
+        check_choice(self.shrinkage, "shrinkage", (False, "eb", "paper"))
+        check_count(self.shrinkage_groups, "shrinkage_groups")
+        if check_number(self.alpha, "alpha", 0.0, 1.0) > 0:
+            table.require("class_counts", "alpha (rare-class upweighting)")
+        if check_number(self.tau, "tau", -10.0, 10.0) != 0:
+            table.require("class_counts", "tau (the pre-adjustment −τ·log π)")
+        if check_number(self.dial, "dial", -100.0, 100.0) != 0:
+            table.require("class_counts", "the dial")
+        if not isinstance(self.group_weights, bool):
+            raise InputError(f"group_weights is {self.group_weights!r}; choose True or False")
+        if self.mode == "classwise" and self.terms:
+            raise InputError(f"mode 'classwise' has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
+        if self.mode != "classwise" and not choose_terms(self.terms, table):
+            raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
+
+    def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
+        if self.mode == "classwise":
+            return (), ()
+        terms = choose_terms(self.terms, table)
+        notes = []
+        if self.terms is None and table.class_counts is None:
+            notes.append(
+                "class_counts was not given: the log-frequency term is left out, "
+                "and rare and frequent classes are told apart by the calibration labels"
+            )
+            warnings.warn(notes[0], InputWarning, stacklevel=4)
+        if any(term.copies > 1 for term in terms):
+            notes.append(
+                "score_gap and log_prob_ratio are the same column; "
+                "they were fitted as one, and the weight of score_gap is the sum of both"
+            )
+        return terms, tuple(notes)
+
+
+def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
+    """Return the groups offsets are shrunk in: the user's, or bins of equal size by training count."""
+    from repair.shrinkage import frequency_groups
+
+    if table.class_groups is not None:
+        return table.class_groups
+    if n_groups > 1:
+        table.require("class_counts", f"shrinkage_groups={n_groups}")
+    return frequency_groups(table.class_counts, n_groups, table.n_classes)
+
+
+def fitted_state(
+    calibration: CalibrationSet, terms: tuple[Term, ...], *, mode: str, notes: tuple[str, ...] = (), **settings: object
+) -> FittedState:
+    """Fit a conditional logit with these terms and put the result into a model's state."""
+    from repair.fitting import FitSettings, fit_correction
+
+    chosen = FitSettings(**settings)  # type: ignore[arg-type]
+    fit = fit_correction(calibration, terms, chosen)
+    account = FitAccount(
+        mode=mode,
+        n_rows=len(calibration.labels),
+        n_covered=int(calibration.covered.sum()),
+        effective_rows=fit.effective_rows,
+        objective=fit.solution.value,
+        gradient_norm=fit.solution.gradient_norm,
+        iterations=fit.solution.iterations,
+        converged=fit.solution.converged,
+        notes=notes,
+    )
+    return FittedState(
+        correction=Correction(calibration.table, chosen.tau, fit.offsets, terms, fit.weights),
+        n_candidates=calibration.shortlist.n_candidates,
+        labels_are_names=calibration.labels_are_names,
+        label_counts=calibration.label_counts(),
+        calibration_prior=calibration.label_prior(),
+        account=account,
+        information=fit.information if chosen.with_offsets else None,
+        shrinkage=fit.shrinkage,
+    )

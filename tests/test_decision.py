@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from repair import InputError, Reranker, evaluate
+
+
+@pytest.fixture
+def model(problem):
+    return Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
+
+
+def shift_of(model, scores, **wishes):
+    """What the wishes add to each candidate, by class id."""
+    explained = model.explain(scores, **wishes)
+    plain = {one.class_id: one.score for one in model.explain(scores).candidates}
+    return {one.class_id: one.score - plain[one.class_id] for one in explained.candidates}
+
+
+def test_the_dial_adds_t_times_log_rarity(problem, model):
+    counts = problem.class_counts + 1
+    for class_id, shift in shift_of(model, problem.scores[0], dial=0.7).items():
+        assert shift == pytest.approx(0.7 * np.log(counts.sum() / counts[class_id]))
+
+
+def test_turning_the_dial_moves_from_head_to_tail(make_problem):
+    big = make_problem(n=4000)
+    model = Reranker(big.k).fit(big.scores, big.labels, **big.known)
+    results = [
+        evaluate(model.rerank(big.scores, dial=dial), big.labels, big.class_counts).conditional
+        for dial in (0.0, 0.5, 1.0)
+    ]
+    assert results[0]["rare"] < results[1]["rare"] < results[2]["rare"]
+    assert results[0]["frequent"] > results[1]["frequent"] > results[2]["frequent"]
+    assert results[0]["hit@1"] == max(result["hit@1"] for result in results)
+
+
+def test_the_models_own_dial_is_the_default(problem, model):
+    dialled = Reranker(problem.k, dial=0.6).fit(problem.scores, problem.labels, **problem.known)
+    assert (dialled.rerank(problem.scores).ids == model.rerank(problem.scores, dial=0.6).ids).all()
+    assert (dialled.rerank(problem.scores, dial=0.0).ids == model.rerank(problem.scores).ids).all()
+
+
+def test_target_prior_is_relative_to_the_calibration_labels(problem, model):
+    mass = np.bincount(problem.labels, minlength=20) + 1.0
+    assert (model.rerank(problem.scores, target_prior=mass).ids == model.rerank(problem.scores).ids).all()
+    target = np.ones(20)
+    for class_id, shift in shift_of(model, problem.scores[0], target_prior=target).items():
+        assert shift == pytest.approx(np.log((1 / 20) / (mass[class_id] / mass.sum())))
+
+
+def test_target_prior_restores_accuracy_when_the_mix_changes(make_problem):
+    """Calibrate on a long tail, apply to balanced traffic drawn from the same class-conditionals."""
+    big = make_problem(n=4000)
+    model = Reranker(big.k).fit(big.scores, big.labels, **big.known)
+    rng = np.random.default_rng(9)
+    rows = np.concatenate([rng.choice(np.flatnonzero(big.labels == y), 40) for y in np.unique(big.labels)])
+    scores, labels = big.scores[rows], big.labels[rows]
+    plain = evaluate(model.rerank(scores), labels).conditional["hit@1"]
+    shifted = evaluate(model.rerank(scores, target_prior=np.ones(20)), labels).conditional["hit@1"]
+    assert shifted > plain + 0.02
+
+
+def test_costs_add_their_logarithm(problem, model):
+    costs = np.random.default_rng(0).random(20) + 0.5
+    for class_id, shift in shift_of(model, problem.scores[0], class_costs=costs).items():
+        assert shift == pytest.approx(np.log(costs[class_id]))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "message"),
+    [
+        ({"dial": np.nan}, "dial is nan"),
+        ({"dial": "half"}, "dial is 'half'"),
+        ({"target_prior": np.ones(3)}, "target_prior has 3 entries, but there are 20 classes"),
+        ({"target_prior": np.zeros(20)}, r"target_prior\[0\] is 0.0"),
+        ({"class_costs": -np.ones(20)}, r"class_costs\[0\] is -1.0"),
+    ],
+)
+def test_impossible_wishes_are_refused(problem, model, wishes, message):
+    with pytest.raises(InputError, match=message):
+        model.rerank(problem.scores, **wishes)
+
+
+def test_the_dial_needs_counts(problem):
+    model = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels)
+    with pytest.raises(InputError, match="the dial needs class_counts"):
+        model.rerank(problem.scores, dial=0.5)
