@@ -1,0 +1,40 @@
+"""Writing files so that a reader sees the old content or the new, never half of it."""
+
+import contextlib
+import os
+import secrets
+from os import PathLike
+from pathlib import Path
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: "str | PathLike[str]", content: bytes) -> None:
+    """Write to a temporary file beside `path`, sync it, and rename it into place.
+
+    On any failure, an interrupt included, the temporary file is removed and `path` is untouched.
+    """
+    target = Path(os.path.realpath(path))  # a link is written through, not replaced
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    try:
+        # O_EXCL: never write into a file that somebody else made; 0o666 is narrowed by the umask.
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system allows a folder to be synced."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

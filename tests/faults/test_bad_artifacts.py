@@ -1,0 +1,223 @@
+"""Damaged, foreign and hostile model files: always ArtifactError, never a model, never a pickle."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load as read
+from safetensors.numpy import save as write
+
+from repair import ArtifactError, Reranker, load
+
+FORMAT = "repair-reranker"
+
+
+@pytest.fixture(scope="module")
+def good():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 6, size=80)
+    scores = rng.normal(size=(80, 6)) + np.eye(6)[labels]
+    return Reranker(4, shrinkage="eb").fit(
+        scores,
+        labels,
+        class_counts=np.arange(1, 7),
+        similarity=rng.random((6, 6)),
+        class_names=list("abcdef"),
+    )
+
+
+@pytest.fixture
+def parts(good, tmp_path):
+    """The file's arrays and description, and a function that writes them back and loads the result."""
+    path = tmp_path / "model.safetensors"
+    good.save(path)
+    content = path.read_bytes()
+    length = struct.unpack("<Q", content[:8])[0]
+    described = json.loads(json.loads(content[8 : 8 + length])["__metadata__"][FORMAT])
+    arrays = read(content)
+
+    def reload():
+        path.write_bytes(write(arrays, metadata={FORMAT: json.dumps(described)}))
+        return load(path)
+
+    reload()
+    return arrays, described, reload
+
+
+@pytest.mark.parametrize("keep", [0, 4, 8, 100, -1, -100])
+def test_truncated_files(good, tmp_path, keep):
+    path = tmp_path / "model"
+    good.save(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(ArtifactError, match="not a readable model file"):
+        load(path)
+
+
+def test_foreign_files(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(write({"weight": np.zeros(3)}))
+    with pytest.raises(ArtifactError, match="not a repair model"):
+        load(path)
+    for content in (b"PK\x03\x04 something", b"{}", b"\x00" * 64, b"\xff" * 64):
+        path.write_bytes(content)
+        with pytest.raises(ArtifactError):
+            load(path)
+
+
+def test_a_missing_file_is_the_systems_own_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nothing")
+    with pytest.raises(IsADirectoryError):
+        load(tmp_path)
+
+
+def test_pickles_are_never_opened(tmp_path):
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("a pickle was loaded",)
+
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(pickle.dumps(Trap()))
+    with pytest.raises(ArtifactError):
+        load(path)
+
+
+def test_the_source_never_unpickles(repository):
+    for source in (repository / "src").rglob("*.py"):
+        text = source.read_text()
+        assert "pickle.load" not in text, source
+        assert "allow_pickle=True" not in text, source
+
+
+def test_newer_schemas_are_refused_with_a_remedy(parts):
+    _, described, reload = parts
+    described["schema"] = 2
+    with pytest.raises(ArtifactError, match=r"schema 2 is newer than 1.*upgrade repair-rerank"):
+        reload()
+
+
+VALUES = {"missing": None, "null": None, "negative": -1, "text": "x", "list": [1], "object": {"x": 1}, "half": 2.5,
+          "huge": 10**30, "nan": float("nan"), "true": True}  # fmt: skip
+FIELDS = ("schema", "method", "parameters", "n_classes", "n_candidates", "tau", "terms", "similarity",
+          "labels_are_names", "account", "shrinkage")  # fmt: skip
+LEGAL = {("tau", "negative"), ("tau", "half"), ("tau", "huge"), ("shrinkage", "null"), ("labels_are_names", "true")}
+
+
+@pytest.mark.parametrize(
+    ("field", "kind"), [(field, kind) for field in FIELDS for kind in VALUES if (field, kind) not in LEGAL]
+)
+def test_every_field_is_checked(parts, field, kind):
+    _, described, reload = parts
+    if kind == "missing":
+        del described[field]
+    else:
+        described[field] = VALUES[kind]
+    with pytest.raises(ArtifactError):
+        reload()
+
+
+@pytest.mark.parametrize("field", ["mode", "n_rows", "n_covered", "effective_rows", "iterations", "converged", "notes"])
+@pytest.mark.parametrize("kind", ["missing", "null", "object", "nan"])
+def test_every_field_of_the_account_is_checked(parts, field, kind):
+    _, described, reload = parts
+    if kind == "missing":
+        del described["account"][field]
+    else:
+        described["account"][field] = VALUES[kind]
+    with pytest.raises(ArtifactError):
+        reload()
+
+
+@pytest.mark.parametrize("parameter", Reranker.parameters)
+@pytest.mark.parametrize("kind", ["negative", "text", "object", "nan"])
+def test_every_parameter_is_checked(parts, parameter, kind):
+    _, described, reload = parts
+    if (parameter, kind) in {("tau", "negative"), ("dial", "negative")}:
+        return  # odd, but legal
+    described["parameters"][parameter] = VALUES[kind]
+    with pytest.raises(ArtifactError):
+        reload()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"method": "os.system"}, "method is 'os.system', which this version does not know"),
+        ({"parameters": {"evil": 1}}, "parameters holds 'evil'"),
+        ({"n_candidates": 7}, "n_candidates is 7, more than the 6 classes"),
+        ({"n_classes": 7}, "not 7|not \\(7, 7\\)|7 names"),
+        ({"terms": [{"name": "nope", "copies": 1}]}, "terms holds 'nope'"),
+        ({"terms": [{"name": "rank_gap", "copies": 2}]}, "copies = 2"),
+        ({"terms": [{"name": "rank_gap", "copies": 1}] * 4}, "repeats a name"),
+        ({"terms": ["rank_gap"]}, "terms holds None"),
+        ({"similarity": "none"}, "needs similarity, which the file lacks|unexpected array"),
+        ({"similarity": "sparse"}, "array 'similarity.keys' is missing"),
+    ],
+)
+def test_descriptions_that_do_not_fit(parts, change, message):
+    _, described, reload = parts
+    described.update(change)
+    with pytest.raises(ArtifactError, match=message):
+        reload()
+
+
+ARRAYS = ("offsets", "weights", "scale", "label_counts", "calibration_prior", "class_counts", "information",
+          "similarity.table", "class_names.utf8", "class_names.ends", "shrinkage.groups", "shrinkage.means",
+          "shrinkage.variances", "shrinkage.factors")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("change", ["missing", "longer", "dtype", "shape", "nan"])
+def test_every_array_is_checked(parts, name, change):
+    arrays, _, reload = parts
+    if change == "missing":
+        del arrays[name]
+        if name == "information":
+            assert len(reload().unseen_classes_) == 0
+            return
+    elif change == "longer":
+        arrays[name] = np.concatenate([arrays[name], arrays[name][-1:]])
+    elif change == "dtype":
+        arrays[name] = arrays[name].astype(np.float16)
+    elif change == "shape":
+        arrays[name] = arrays[name][None]
+    elif arrays[name].dtype.kind == "f":
+        arrays[name] = np.full_like(arrays[name], np.nan)
+    else:
+        arrays[name] = np.full_like(arrays[name], 99)
+    with pytest.raises(ArtifactError):
+        reload()
+
+
+def test_extra_arrays_are_refused(parts):
+    arrays, _, reload = parts
+    arrays["payload"] = np.zeros(3)
+    with pytest.raises(ArtifactError, match="unexpected array 'payload'"):
+        reload()
+
+
+def test_a_prior_of_zero_or_a_negative_variance_is_refused(parts):
+    arrays, _, reload = parts
+    arrays["calibration_prior"] = np.zeros(6)
+    with pytest.raises(ArtifactError, match="calibration_prior holds a zero"):
+        reload()
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_flipped_byte_gets_anything_but_a_named_error_or_a_working_model(good, tmp_path, data):
+    path = tmp_path / "model"
+    good.save(path)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(bytes(content))
+    try:
+        model = load(path)
+    except ArtifactError:
+        return
+    model.rerank(np.zeros((2, 6)))

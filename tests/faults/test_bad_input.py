@@ -1,0 +1,217 @@
+"""Each kind of bad input gets its named error: the place, the value, the remedy; and nothing is changed."""
+
+import numpy as np
+import pytest
+
+from repair import InputError, InputWarning, Ranking, Reranker, Shortlist, evaluate
+from repair.metrics import hit_rate
+
+
+def fit(scores=None, labels=None, **known):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 5, size=40) if labels is None else labels
+    scores = rng.normal(size=(40, 5)) if scores is None else scores
+    return Reranker(3, "classwise").fit(scores, labels, **known)
+
+
+def with_value(value, dtype=np.float64):
+    scores = np.random.default_rng(0).normal(size=(40, 5)).astype(dtype)
+    scores[7, 3] = value
+    return scores
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, r"scores\[7, 3\] is nan; scores must be finite \(−Inf marks a class that is not a candidate\)"),
+        (np.inf, r"scores\[7, 3\] is inf"),
+    ],
+)
+def test_nan_and_infinite_scores(value, message, dtype):
+    with pytest.raises(InputError, match=message):
+        fit(with_value(value, dtype))
+
+
+@pytest.mark.parametrize("value", [1e35, -1e35, np.finfo(np.float64).min])
+def test_masks_in_disguise(value):
+    with pytest.raises(InputError, match=r"scores\[7, 3\] is .*beyond ±1e\+30.*or use −Inf"):
+        fit(with_value(value))
+
+
+@pytest.mark.parametrize("n_rows", [40, 20_000])
+def test_the_first_bad_row_is_named_in_small_and_large_inputs(n_rows):
+    scores = np.zeros((n_rows, 5))
+    scores[n_rows - 5, 2] = scores[n_rows - 2, 0] = np.nan
+    with pytest.raises(InputError, match=rf"scores\[{n_rows - 5}, 2\] is nan"):
+        Shortlist.from_scores(scores, 3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (np.full(40, 5), r"labels\[0\] is 5; labels are class ids from 0 to 4, or −1"),
+        (np.r_[np.zeros(39, int), -2], r"labels\[39\] is -2"),
+        (np.r_[np.zeros(39), 1.5], r"labels\[39\] is 1.5"),
+        (np.r_[np.zeros(39), np.nan], r"labels\[39\] is nan"),
+        (np.zeros(39, int), r"labels has shape \(39,\); expected one label for each of 40 rows"),
+        (np.zeros((40, 1), int), r"labels has shape \(40, 1\)"),
+        (["cat"] * 40, r"labels are names \(the first is 'cat'\); pass class_names"),
+        (np.zeros(40, complex), "dtype complex128"),
+    ],
+)
+def test_labels(labels, message):
+    with pytest.raises(InputError, match=message):
+        fit(labels=labels)
+
+
+def test_whole_floats_are_labels():
+    labels = np.random.default_rng(0).integers(0, 5, size=40)
+    assert (fit(labels=labels.astype(float)).offsets_ == fit(labels=labels).offsets_).all()
+
+
+@pytest.mark.parametrize(
+    ("ids", "scores", "message"),
+    [
+        ([[1, 2, 1]], [[1.0, 2.0, 3.0]], "row 0 lists class 1 twice; keep one entry per candidate"),
+        ([[0, 1], [3, 3]], [[1.0, 2.0]] * 2, "row 1 lists class 3 twice"),
+        ([[0, 5]], [[1.0, 2.0]], r"candidate ids\[0, 1\] is 5; ids run from 0 to 4, −1 is padding"),
+        ([[0, -2]], [[1.0, 2.0]], r"candidate ids\[0, 1\] is -2"),
+        ([[0, 1.5]], [[1.0, 2.0]], r"candidate ids\[0, 1\] is 1.5; class ids are whole numbers"),
+        ([[0, np.nan]], [[1.0, 2.0]], r"candidate ids\[0, 1\] is nan"),
+        ([[0, 1]], [[1.0, np.nan]], r"candidate scores\[0, 1\] is nan"),
+        ([[0, 1]], [[1.0, np.inf]], r"candidate scores\[0, 1\] is inf"),
+        ([[0, 1]], [[1.0, 2.0, 3.0]], "make them alike"),
+        (np.zeros((0, 3), int), np.zeros((0, 3)), "at least one row"),
+        (np.zeros((3, 0), int), np.zeros((3, 0)), "one candidate"),
+        ([[0, 1], [2]], [[1.0, 2.0], [3.0]], "cannot be read as an array"),
+        ([["a", "b"]], [[1.0, 2.0]], "pass real numbers"),
+    ],
+)
+def test_candidates(ids, scores, message):
+    with pytest.raises(InputError, match=message):
+        Shortlist.from_candidates(ids, scores, n_classes=5)
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (np.zeros((0, 5)), "scores has no rows; pass at least one"),
+        (np.zeros((4, 1)), "at least two classes"),
+        (np.zeros((4, 0)), "at least two classes"),
+        (np.zeros((2, 3, 4)), r"scores has shape \(2, 3, 4\); expected 2 dimensions"),
+        (np.array([["a", "b"]]), "pass real numbers"),
+        ([[1.0, 2.0], [3.0]], "cannot be read as an array"),
+        (3.0, r"scores has shape \(\)"),
+        (None, "dtype object"),
+    ],
+)
+def test_shapes_and_types_of_scores(scores, message):
+    with pytest.raises(InputError, match=message):
+        Shortlist.from_scores(scores, 3)
+
+
+def test_wrong_number_of_classes_at_rerank():
+    with pytest.raises(InputError, match="scores are over 6 classes, but the model was fitted for 5"):
+        fit().rerank(np.zeros((2, 6)))
+
+
+def test_no_covered_row():
+    scores = np.tile(np.arange(5.0), (40, 1))
+    with pytest.raises(InputError, match="none of the 40 calibration rows has its label on the shortlist"):
+        fit(scores, np.zeros(40, int))
+
+
+def test_only_one_class_among_the_covered_rows():
+    with pytest.raises(InputError, match=r"every covered calibration row has the same label \(4\)"):
+        fit(labels=np.full(40, 4))
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"class_counts": np.ones(4)}, "class_counts has 4 entries, but there are 5 classes"),
+        (
+            {"class_counts": [1, 2, -3, 4, 5]},
+            r"class_counts\[2\] is -3.0; every class needs a finite",
+        ),
+        ({"class_counts": [1, 2, np.nan, 4, 5]}, r"class_counts\[2\] is nan"),
+        ({"class_counts": np.zeros(5)}, "class_counts is zero everywhere"),
+        ({"class_counts": ["many"] * 5}, "class_counts has dtype"),
+        ({"class_weights": -np.ones(5)}, r"class_weights\[0\] is -1.0"),
+        ({"sample_weight": -np.ones(40)}, r"sample_weight\[0\] is -1.0; every row needs"),
+        ({"sample_weight": np.ones(39)}, "sample_weight has 39 entries, but there are 40 rows"),
+        ({"sample_weight": np.zeros(40)}, "sample_weight is zero everywhere"),
+        (
+            {"weight_norms": np.zeros(5)},
+            r"weight_norms\[0\] is 0.0; every class needs .* that is positive",
+        ),
+        ({"similarity": np.zeros((5, 4))}, r"similarity has shape \(5, 4\)"),
+        ({"groups": np.arange(39)}, r"groups has shape \(39,\); expected 40 entries"),
+        ({"groups": np.r_[np.arange(39.0), np.nan]}, r"groups\[39\] is NaN"),
+        ({"groups": ["a"] * 39 + [None]}, r"groups\[39\] is None"),
+        ({"class_groups": np.arange(4)}, r"class_groups has shape \(4,\)"),
+        ({"class_names": list("abc")}, "class_names has 3 entries, but there are 5 classes"),
+        ({"class_names": list("abcab")}, "class_names repeats 'a' at 0 and 3"),
+        ({"class_names": 5}, "class_names is int; pass a sequence of 5 names"),
+    ],
+)
+def test_class_and_row_tables(known, message):
+    with pytest.raises(InputError, match=message):
+        fit(**known)
+
+
+def test_all_weight_on_uncovered_rows():
+    scores = np.tile(np.arange(5.0), (40, 1))
+    labels = np.array([0] * 20 + [4] * 20)
+    with pytest.raises(InputError, match="all covered rows have weight 0"):
+        fit(scores, labels, sample_weight=np.array([1.0] * 20 + [0.0] * 20))
+
+
+def test_input_error_is_a_value_error_and_not_fitted_is_an_attribute_error():
+    from repair import ArtifactError, NotFittedError
+
+    assert issubclass(InputError, ValueError)
+    assert issubclass(ArtifactError, ValueError)
+    assert issubclass(NotFittedError, ValueError)
+    assert issubclass(NotFittedError, AttributeError)
+
+
+def test_an_unknown_label_is_an_uncovered_row_not_an_error():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 5, size=40)
+    labels[[3, 9]] = -1
+    model = fit(labels=labels)
+    assert model.account_.n_rows == 40
+    assert model.account_.n_covered <= 38
+
+
+def test_clipping_is_warned_of_once_per_call():
+    with pytest.warns(InputWarning, match="using 5") as caught:
+        Reranker(50, "classwise").fit(
+            np.random.default_rng(0).normal(size=(40, 5)), np.random.default_rng(1).integers(0, 5, 40)
+        )
+    assert len(caught) == 1
+
+
+def test_nothing_passed_in_is_modified_even_when_refused():
+    scores = with_value(np.nan)
+    labels, counts = np.arange(40) % 5, np.ones(5)
+    kept = scores.copy(), labels.copy(), counts.copy()
+    for array in (scores, labels, counts):
+        array.setflags(write=False)
+    with pytest.raises(InputError):
+        fit(scores, labels, class_counts=counts)
+    for array, before in zip((scores, labels, counts), kept, strict=True):
+        np.testing.assert_array_equal(array, before)
+
+
+def test_metrics_check_their_labels():
+    shortlist = Shortlist.from_scores(np.eye(3), 2)
+    ranking = Ranking.from_scores(shortlist, shortlist.scores)
+    with pytest.raises(InputError, match=r"labels\[2\] is 9"):
+        evaluate(ranking, [0, 1, 9])
+    with pytest.raises(InputError, match="expected one label for each of 3 rows"):
+        evaluate(ranking, [0, 1])
+    with pytest.raises(InputError, match="at is 0"):
+        hit_rate(ranking, [0, 1, 2], at=0)

@@ -1,0 +1,142 @@
+import json
+import os
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from repair import (
+    ArtifactError,
+    Base,
+    ClasswiseTemperature,
+    InputError,
+    LogitAdjustment,
+    Reranker,
+    TauNormalization,
+    Temperature,
+    load,
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def same_model(one, other, scores):
+    first, second = one.rerank(scores), other.rerank(scores)
+    assert first.ids.tobytes() == second.ids.tobytes()
+    assert first.scores.tobytes() == second.scores.tobytes()
+    assert one.account_ == other.account_
+    assert one.weights_ == other.weights_
+    assert (one.class_counts_ == other.class_counts_).all()
+    assert (one.unseen_classes_ == other.unseen_classes_).all()
+    assert {name: getattr(one, name) for name in one.parameters if name not in ("grid", "terms")} == {
+        name: getattr(other, name) for name in other.parameters if name not in ("grid", "terms")
+    }
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Reranker(6, tau=0.5, alpha=0.2),
+        Reranker(6, "classwise", shrinkage="eb", shrinkage_groups=3),
+        Reranker(6, "pairwise_only", terms=("score_gap", "similarity"), dial=0.3),
+        Reranker(6, shrinkage="paper"),
+        Base(6),
+        LogitAdjustment(6),
+        TauNormalization(6, tau=0.5),
+        Temperature(6),
+        ClasswiseTemperature(6, shrinkage="eb"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_method_survives_a_round_trip(problem, path, model):
+    norms = np.linspace(1, 2, 20)
+    model.fit(problem.scores, problem.labels, weight_norms=norms, **problem.known)
+    model.save(path)
+    again = load(path)
+    assert type(again) is type(model)
+    same_model(model, again, problem.scores)
+    if model.shrinkage_ is not None:
+        assert (model.shrinkage_.factors == again.shrinkage_.factors).all()
+        assert model.shrinkage_.kind == again.shrinkage_.kind
+
+
+@pytest.mark.parametrize("kind", [np.float32, sparse.csr_matrix])
+def test_similarities_are_kept_in_their_own_form(problem, path, kind):
+    given = problem.similarity * (problem.similarity > 0.7)
+    given = given.astype(kind) if kind is np.float32 else kind(given)
+    model = Reranker(problem.k).fit(problem.scores, problem.labels, similarity=given)
+    model.save(path)
+    same_model(model, load(path), problem.scores)
+
+
+def test_a_similarity_function_is_not_stored_but_asked_for(problem, path):
+    def similarity(y, j):
+        return problem.similarity[y, j]
+
+    model = Reranker(problem.k).fit(problem.scores, problem.labels, similarity=similarity)
+    model.save(path)
+    with pytest.raises(ArtifactError, match=r"pass it as load\(path, similarity=function\)"):
+        load(path)
+    same_model(model, load(path, similarity=similarity), problem.scores)
+    Reranker(problem.k, "classwise").fit(problem.scores, problem.labels).save(path)
+    with pytest.raises(InputError, match="leave the argument out"):
+        load(path, similarity=similarity)
+
+
+def test_names_of_any_kind_survive(problem, path):
+    names = [f"ж{i}</script>" for i in range(18)] + ["", "\udcff line\nbreak"]
+    labels = np.array(names)[problem.labels]
+    model = Reranker(problem.k).fit(problem.scores, labels, class_names=names, **problem.known)
+    model.save(path)
+    assert (load(path).predict(problem.scores) == model.predict(problem.scores)).all()
+
+
+def test_the_same_fit_gives_the_same_bytes(problem, tmp_path):
+    contents = []
+    for name in ("one", "two"):
+        model = Reranker(problem.k, shrinkage="eb").fit(problem.scores, problem.labels, **problem.known)
+        model.save(tmp_path / name)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+
+
+def test_the_description_tells_what_the_file_holds(problem, path):
+    from safetensors import safe_open
+
+    Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known).save(path)
+    with safe_open(path, "numpy") as opened:
+        described = json.loads(opened.metadata()["repair-reranker"])
+    assert described["row_level_content"] is False
+    assert described["schema"] == 1
+    assert described["account"]["n_rows"] == 300
+
+
+def test_saving_needs_a_fit_and_a_method_of_ours(problem, path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        Reranker().save(path)
+
+    class Mine(Reranker):
+        pass
+
+    with pytest.raises(ArtifactError, match="Mine is not one of this library's methods"):
+        Mine(problem.k).fit(problem.scores, problem.labels, **problem.known).save(path)
+    assert not path.exists()
+
+
+def test_saving_replaces_and_follows_links_and_obeys_the_umask(problem, tmp_path):
+    model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    before = os.umask(0o027)
+    try:
+        model.save(link)
+    finally:
+        os.umask(before)
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    same_model(model, load(target), problem.scores)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "target"]
