@@ -1,0 +1,1 @@
+"""Data sets and experiments: what the claims of this library are measured on."""

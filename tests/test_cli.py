@@ -1,0 +1,49 @@
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.needs("typer")
+
+
+def repair(*arguments):
+    program = [sys.executable, "-c", "from repair.cli import main; main()", *arguments]
+    return subprocess.run(program, capture_output=True, text=True)
+
+
+def test_version_and_help():
+    assert repair("--version").stdout.strip() == "0.1.0"
+    assert "demo" in repair("--help").stdout
+    assert "demo" in repair().stdout
+
+
+def test_the_demo_prints_every_method_beside_the_oracle():
+    done = repair("demo")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    names = [
+        "Base",
+        "LogitAdj",
+        "Classwise",
+        "Classwise+temperature",
+        "Pairwise-only",
+        "REPAIR",
+        "true-posterior oracle",
+    ]
+    for name in names:
+        assert any(line.startswith(name + " ") for line in lines), name
+    header = next(line for line in lines if line.startswith("method"))
+    for column in ("coverage", "Hit@1", "Hit@3", "MRR", "Rare", "Frequent", "HFR", "gap closed", "accuracy"):
+        assert column in header
+
+
+def test_unknown_commands_end_with_two():
+    assert repair("dance").returncode == 2
+
+
+def test_without_the_extra_the_remedy_is_named():
+    program = "import sys; sys.modules['typer'] = None\nfrom repair.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'repair-rerank[cli]'" in done.stderr
+    assert "Traceback" not in done.stderr
