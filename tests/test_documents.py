@@ -1,0 +1,36 @@
+"""What the documents say is run, and what they link to is there."""
+
+import re
+
+import pytest
+
+DOCUMENTS = ("README.md", "docs/architecture.md", "docs/method.md", "benchmarks/README.md", "tests/README.md")
+
+
+def test_the_readme_snippet_runs(repository, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (repository / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "README.md", "exec"), {})
+    assert "gap_closure" in capsys.readouterr().out
+
+
+def test_the_readme_table_is_what_the_demo_prints(repository):
+    from repair.bench.synthetic import make_synthetic
+    from repair.demo import comparison_table, evaluate_methods
+
+    results, _ = evaluate_methods(make_synthetic())
+    assert comparison_table(results) in (repository / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(repository, name):
+    document = repository / name
+    for target in re.findall(r"\]\((?!http)([^)#]+)", document.read_text()):
+        assert (document.parent / target).exists(), target
+
+
+def test_make_targets_that_the_readme_names_exist(repository):
+    makefile = (repository / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", (repository / "README.md").read_text(), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
