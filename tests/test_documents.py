@@ -7,12 +7,15 @@ import pytest
 DOCUMENTS = ("README.md", "docs/architecture.md", "docs/method.md", "benchmarks/README.md", "tests/README.md")
 
 
-def test_the_readme_snippet_runs(repository, tmp_path, monkeypatch, capsys):
+def test_the_readme_snippets_run(repository, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (repository / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 1
-    exec(compile(blocks[0], "README.md", "exec"), {})
-    assert "gap_closure" in capsys.readouterr().out
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "gap_closure" in printed
+    assert "cat" in printed
 
 
 def test_the_readme_table_is_what_the_demo_prints(repository):

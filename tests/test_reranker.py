@@ -45,13 +45,15 @@ def test_tau_alone_is_logit_adjustment(problem):
 
 def test_alpha_weights_follow_their_formula(problem):
     from repair.calibration import CalibrationSet
+    from repair.design import Design
 
     calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
+    design = Design.of(calibration, (), 0.0)
     labels = problem.labels[calibration.covered]
     upweight = 1 / np.sqrt(problem.class_counts[labels] + 1)
     expected = 0.7 / len(labels) + 0.3 * upweight / upweight.sum()
-    np.testing.assert_allclose(calibration.row_weights(0.3), expected)
-    assert calibration.row_weights(0.3).sum() == pytest.approx(1)
+    np.testing.assert_allclose(design.row_weights(0.3), expected)
+    assert design.row_weights(0.3).sum() == pytest.approx(1)
 
 
 def test_groups_weigh_one_each_unless_switched_off(problem):
@@ -151,12 +153,12 @@ def test_a_shortlist_is_used_as_wide_as_it_is(problem):
     ("parameters", "message"),
     [
         ({"mode": "magic"}, "mode is 'magic'; choose one of 'classwise'"),
-        ({"lambda_a": 0.0}, "lambda_a is 0.0; it must be a number above 0"),
+        ({"lambda_a": 0.0}, "lambda_a is 0.0; it must be a finite number above 0"),
         ({"lambda_theta": -1}, "lambda_theta is -1"),
         ({"lambda_a": np.nan}, "lambda_a is nan"),
         ({"lambda_a": "much"}, "lambda_a is 'much'"),
         ({"lambda_a": np.inf}, "lambda_a is infinite"),
-        ({"alpha": 1.5}, "alpha is 1.5; it must be a number at least 0 and at most 1"),
+        ({"alpha": 1.5}, "alpha is 1.5; it must be a finite number of at least 0 and at most 1"),
         ({"shrinkage": True}, "shrinkage is True"),
         ({"shrinkage": "bayes"}, "shrinkage is 'bayes'"),
         ({"shrinkage_groups": 0}, "shrinkage_groups is 0"),
@@ -191,3 +193,7 @@ def test_a_failed_fit_leaves_the_old_model(problem):
     with pytest.raises(InputError):
         model.fit(problem.scores, problem.labels + 100, **problem.known)
     assert model.offsets_ is before
+
+
+def test_repr_shows_what_was_chosen():
+    assert repr(Reranker(7, "classwise", tau=1.0)) == "Reranker(n_candidates=7, mode='classwise', tau=1.0)"

@@ -94,3 +94,21 @@ def test_data_frames_are_read():
 
     scores = np.random.default_rng(0).normal(size=(5, 8))
     assert (Shortlist.from_scores(pandas.DataFrame(scores), 3).ids == Shortlist.from_scores(scores, 3).ids).all()
+
+
+def test_lists_of_unequal_length_are_filled_up():
+    shortlist = Shortlist.from_candidates([[7, 4], [1], []], [[0.2, 0.9], [0.5], []], n_classes=9)
+    assert shortlist.ids.tolist() == [[4, 7], [1, -1], [-1, -1]]
+    assert shortlist.lengths.tolist() == [2, 1, 0]
+
+
+def test_calling_the_class_checks_and_sorts():
+    assert Shortlist([[-1, 5, 2]], [[0.0, 1.0, 3.0]], 6).ids.tolist() == [[2, 5, -1]]
+    with pytest.raises(ValueError, match="twice"):
+        Shortlist([[1, 1]], [[0.0, 1.0]], 6)
+
+
+def test_take_one_row_and_repr():
+    shortlist = Shortlist.from_scores(np.eye(4), 2)
+    assert len(shortlist.take(2)) == 1
+    assert repr(shortlist) == "Shortlist(4 rows, 2 candidates, 4 classes)"

@@ -116,3 +116,15 @@ def test_shrinkage_helps_when_rows_are_few(kind, n_groups):
         errors.append((error(False), error(kind)))
     plain, shrunk = np.mean(errors, axis=0)
     assert shrunk < 0.75 * plain
+
+
+@pytest.mark.parametrize("kind", ["eb", "paper"])
+def test_copies_of_a_row_in_one_group_are_one_piece_of_evidence(problem, kind):
+    """Five copies of every row, grouped, must not make the shrinkage five times as sure."""
+    one = Reranker(problem.k, shrinkage=kind).fit(problem.scores, problem.labels, **problem.known)
+    rows = np.repeat(np.arange(300), 5)
+    five = Reranker(problem.k, shrinkage=kind).fit(
+        problem.scores[rows], problem.labels[rows], groups=rows, **problem.known
+    )
+    assert five.account_.effective_rows == pytest.approx(one.account_.effective_rows)
+    np.testing.assert_allclose(five.offsets_, one.offsets_, atol=1e-6)

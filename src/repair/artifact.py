@@ -184,7 +184,8 @@ def _method_from(reader: FieldReader, table: ClassTable) -> ShortlistReranker:
     unknown = set(parameters) - set(methods[name].parameters)
     if unknown:
         raise reader.refuse(f"parameters holds {sorted(unknown)[0]!r}, which {name} does not take")
-    model = methods[name](**parameters)
+    given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
+    model = methods[name](**given)
     try:
         model._check_parameters(table)
     except InputError as error:

@@ -270,12 +270,11 @@ def _choose(
 
 
 def _state(calibration: CalibrationSet, correction: Correction, mode: str, notes: tuple[str, ...] = ()) -> FittedState:
-    weights = calibration.row_weights(0.0)
     account = FitAccount(
         mode=mode,
         n_rows=len(calibration.labels),
         n_covered=int(calibration.covered.sum()),
-        effective_rows=1.0 / float(weights @ weights),
+        effective_rows=calibration.effective_rows(),
         notes=notes,
     )
     return FittedState(

@@ -1,6 +1,5 @@
 """The calibration set: labelled shortlists with their weights, checked once on the way in."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from repair.arrays import BoolArray, FloatArray, IntArray
 from repair.class_table import ClassTable
-from repair.errors import InputError, InputWarning
+from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import (
+    are_names,
     as_array,
     check_class_names,
     check_class_vector,
@@ -20,12 +20,20 @@ from repair.inputs import (
     check_labels,
     check_row_vector,
 )
+from repair.named import align_columns, align_to_classes, column_names
 from repair.shortlist import Shortlist
 from repair.similarity import as_similarity
 
 __all__ = ["CalibrationSet", "as_shortlist"]
 
 Checked = TypeVar("Checked")
+
+#: Below this coverage labels and columns are probably not in the same order.
+LOW_COVERAGE = 1 / 3
+#: Fewer covered rows than this teach mostly noise.
+FEW_ROWS = 50
+#: A row whose scores span this many times the usual holds a mask rather than a score.
+WIDE_SPAN = 1000.0
 
 
 def as_shortlist(scores: "ArrayLike | Shortlist", n_candidates: int) -> Shortlist:
@@ -84,30 +92,41 @@ class CalibrationSet:
         group_weights: bool = True,
     ) -> "CalibrationSet":
         """Check everything a user passes to ``fit`` and put it together."""
-        shortlist = as_shortlist(scores, n_candidates)
+        named = column_names(scores) if class_names is None else class_names
+        shortlist = as_shortlist(align_columns(scores, named), n_candidates)
         n_rows, n_classes = len(shortlist), shortlist.n_classes
-        names = None if class_names is None else check_class_names(class_names, n_classes)
+        names = None if named is None else check_class_names(named, n_classes)
+
+        def per_class(values: Any, name: str, *, positive: bool = False) -> FloatArray | None:
+            aligned = align_to_classes(values, name, n_classes, names)
+            return _checked(check_class_vector, aligned, name, n_classes, positive=positive)
+
         ids, unknown = check_labels(labels, n_rows, n_classes, names)
         table = ClassTable(
             n_classes,
-            class_counts=_checked(check_class_vector, class_counts, "class_counts", n_classes),
+            class_counts=per_class(class_counts, "class_counts"),
             similarity=None if similarity is None else as_similarity(similarity, n_classes),
             class_names=names,
-            weight_norms=_checked(check_class_vector, weight_norms, "weight_norms", n_classes, positive=True),
-            class_groups=_checked(check_group_codes, class_groups, "class_groups", n_classes),
+            weight_norms=per_class(weight_norms, "weight_norms", positive=True),
+            class_groups=_checked(
+                check_group_codes,
+                align_to_classes(class_groups, "class_groups", n_classes, names),
+                "class_groups",
+                n_classes,
+            ),
         )
         codes = _checked(check_group_codes, groups, "groups", n_rows)
         given = _checked(check_row_vector, sample_weight, "sample_weight", n_rows)
         importance = np.ones(n_rows) if given is None else given
-        by_class = _checked(check_class_vector, class_weights, "class_weights", n_classes)
+        by_class = per_class(class_weights, "class_weights")
         if by_class is not None:
             importance = importance * np.where(ids >= 0, by_class[ids], 1.0)
         if codes is not None and group_weights:
             importance = importance / np.bincount(codes)[codes]
-        calibration = cls(
-            shortlist, ids, table, importance, codes, unknown, as_array(labels, "labels").dtype.kind in "OUST"
-        )
+        as_names = are_names(as_array(labels, "labels"))
+        calibration = cls(shortlist, ids, table, importance, codes, unknown, as_names)
         calibration._refuse_hopeless()
+        calibration._warn_of_traps()
         return calibration
 
     @cached_property
@@ -120,20 +139,10 @@ class CalibrationSet:
         """Rows whose label is on the shortlist."""
         return self.positions >= 0
 
-    def row_weights(self, alpha: float) -> FloatArray:
-        """Weights w of the covered rows, adding up to 1.
-
-        ``(1−α)·v/Σv + α·v·u/Σ(v·u)`` with u = 1/√(count of the true class + 1): α moves weight
-        towards rare classes without changing the total.
-        """
-        importance = self.importance[self.covered]
-        plain: FloatArray = importance / importance.sum()
-        if alpha == 0.0:
-            return plain
-        counts = self.table.counts("alpha (rare-class upweighting)")
-        upweighted = importance / np.sqrt(counts[self.labels[self.covered]] + 1.0)
-        tilted: FloatArray = upweighted / upweighted.sum()
-        return (1.0 - alpha) * plain + alpha * tilted
+    def effective_rows(self) -> float:
+        """How many equally weighted covered rows, or groups, would tell as much."""
+        groups = None if self.groups is None else self.groups[self.covered]
+        return effective_number(self.importance[self.covered], groups)
 
     def label_counts(self) -> FloatArray:
         """Rows per class, covered or not."""
@@ -148,15 +157,13 @@ class CalibrationSet:
         return prior
 
     def _refuse_hopeless(self) -> None:
-        if self.unknown_labels:
-            named = ", ".join(f"{name!r} ({rows})" for name, rows in list(self.unknown_labels.items())[:5])
-            warnings.warn(
-                f"{sum(self.unknown_labels.values())} rows have a label that class_names does not list: {named}"
-                f"{' and others' if len(self.unknown_labels) > 5 else ''}; they count as uncovered",
-                InputWarning,
-                stacklevel=4,
-            )
         if not self.covered.any():
+            if self.unknown_labels and (self.labels < 0).all():
+                example = next(iter(self.unknown_labels))
+                raise InputError(
+                    f"none of the labels (such as {example!r}) is among class_names "
+                    f"(such as {self.table.name_of(0)!r}); check their spelling"
+                )
             raise InputError(
                 f"none of the {len(self.labels)} calibration rows has its label on the shortlist; "
                 "use more candidates, or check that labels and score columns are in the same class order"
@@ -169,3 +176,69 @@ class CalibrationSet:
                 f"every covered calibration row has the same label ({self.table.name_of(int(seen[0]))}); "
                 "a correction needs rows of at least two classes"
             )
+
+    def _warn_of_traps(self) -> None:
+        """Warn of inputs that can be fitted but are probably not what the user meant."""
+        if self.unknown_labels:
+            warn_user(describe_unknown(self.unknown_labels), InputWarning)
+        share, n_covered = float(self.covered.mean()), int(self.covered.sum())
+        if share < LOW_COVERAGE:
+            warn_user(
+                f"only {100 * share:.1f} % of the calibration rows have their label on the shortlist; "
+                "check that labels and score columns are in the same class order, or use more candidates",
+                InputWarning,
+            )
+        if n_covered < FEW_ROWS:
+            warn_user(
+                f"only {n_covered} calibration rows are covered; what is learned from them is mostly noise",
+                InputWarning,
+            )
+        if (self.shortlist.lengths <= 1).all():
+            warn_user("every row has one candidate at most; there is nothing to rerank", InputWarning)
+        _warn_of_scale(self.shortlist)
+
+
+def _warn_of_scale(shortlist: Shortlist) -> None:
+    """Warn if the scores look like probabilities, or hold masks that should be −Inf."""
+    kept = shortlist.mask
+    if kept.any() and shortlist.scores[kept].min() >= 0.0 and shortlist.scores[kept].max() <= 1.0:
+        totals = np.where(kept, shortlist.scores, 0.0).sum(axis=1)
+        if totals.max() <= 1.0 + 1e-3:
+            warn_user(
+                "the scores look like probabilities (between 0 and 1, adding up to at most 1); "
+                "the model adds to scores, so pass logits or np.log of the probabilities",
+                InputWarning,
+            )
+    last = np.maximum(shortlist.lengths - 1, 0)
+    several = shortlist.lengths > 1
+    if not several.any():
+        return
+    span = shortlist.scores[several, 0] - shortlist.scores[several, last[several]]
+    row = int(np.argmax(span))
+    if span[row] > WIDE_SPAN * max(float(np.median(span)), 1.0) or float(np.median(span)) > WIDE_SPAN**2:
+        lowest = float(shortlist.scores[several, last[several]][row])
+        warn_user(
+            f"row {int(np.flatnonzero(several)[row])} has a candidate with score {lowest:g}, far below the others; "
+            "if that means 'not a candidate', use −Inf",
+            InputWarning,
+        )
+
+
+def effective_number(weights: FloatArray, groups: IntArray | None) -> float:
+    """Return (Σw)²/Σw², where the rows of one group count as one.
+
+    Rows of a group may be copies of each other; counting each as evidence would let the
+    shrinkage trust offsets that one publication or patient decides alone.
+    """
+    mass = weights if groups is None else np.bincount(groups, weights)
+    return float(mass.sum() ** 2 / (mass @ mass))
+
+
+def describe_unknown(unknown: dict[str, int]) -> str:
+    """Return the sentence about labels that the class table does not have."""
+    named = ", ".join(f"{name!r} ({rows})" for name, rows in list(unknown.items())[:5])
+    others = " and others" if len(unknown) > 5 else ""
+    return (
+        f"{sum(unknown.values())} rows have a label that class_names does not list: {named}{others}; "
+        "they count as uncovered"
+    )

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from repair.arrays import FloatArray
 from repair.candidates import CandidateView
 from repair.inputs import check_class_vector, check_number
+from repair.named import align_to_classes
 
 __all__ = ["Decision"]
 
@@ -41,15 +42,22 @@ class Decision:
         target_prior: ArrayLike | None,
         class_costs: ArrayLike | None,
         calibration_prior: FloatArray,
+        class_names: tuple[str, ...] | None = None,
     ) -> "Decision":
         """Check a user's wishes; `target_prior` may be counts, it is normalised."""
         n_classes = len(calibration_prior)
+
+        def per_class(values: ArrayLike, name: str) -> FloatArray:
+            return check_class_vector(
+                align_to_classes(values, name, n_classes, class_names), name, n_classes, positive=True
+            )
+
         shift = costs = None
         if target_prior is not None:
-            target = check_class_vector(target_prior, "target_prior", n_classes, positive=True)
+            target = per_class(target_prior, "target_prior")
             shift = np.log(target / target.sum()) - np.log(calibration_prior)
         if class_costs is not None:
-            costs = np.log(check_class_vector(class_costs, "class_costs", n_classes, positive=True))
+            costs = np.log(per_class(class_costs, "class_costs"))
         return cls(check_number(dial, "dial", -np.inf), shift, costs)
 
     def probabilities_only(self) -> "Decision":

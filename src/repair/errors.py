@@ -1,5 +1,8 @@
 """The failures this library names, and the warnings it gives."""
 
+import sys
+import warnings
+
 __all__ = [
     "ArtifactError",
     "ConvergenceWarning",
@@ -7,6 +10,7 @@ __all__ = [
     "InputWarning",
     "MissingExtraError",
     "NotFittedError",
+    "warn_user",
 ]
 
 
@@ -32,3 +36,13 @@ class InputWarning(UserWarning):
 
 class ConvergenceWarning(UserWarning):
     """The solver stopped before it reached the gradient norm it was asked for."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's own code, however deep inside the library this is called."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "repair":
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)

@@ -1,6 +1,9 @@
 """What every reranker can do once it is fitted: the interface that methods and baselines share."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -15,6 +18,7 @@ from repair.decision import Decision
 from repair.errors import InputError, NotFittedError
 from repair.explanation import Explanation, explain_row
 from repair.inputs import check_count
+from repair.named import align_columns
 from repair.ranking import Ranking
 from repair.shortlist import Shortlist
 from repair.shrinkage import Shrinkage
@@ -73,7 +77,7 @@ class ShortlistReranker:
 
     def fit(
         self,
-        scores: "ArrayLike | Shortlist",
+        scores: ArrayLike | Shortlist,
         labels: ArrayLike,
         *,
         class_counts: ArrayLike | None = None,
@@ -90,19 +94,22 @@ class ShortlistReranker:
         Parameters
         ----------
         scores : array_like (n, K) or Shortlist
-            The frozen classifier's scores g.  A `Shortlist` is used as it is; from an array the
+            The frozen classifier's scores g: logits, or log-probabilities (not probabilities).  A
+            data frame with named columns is matched by name.  A `Shortlist` is used as it is; from an array the
             best `n_candidates` of each row are taken.
         labels : array_like (n,)
-            True class ids, or names if `class_names` is given.  −1, or a name the class table
-            does not have, is an uncovered row: counted, and not fitted on.
-        class_counts : array_like (K,), optional
-            Training examples per class, n.
+            True class ids, or names (text) if `class_names` is given.  −1, or a name the class
+            table does not have, is an uncovered row: counted, and not fitted on.
+        class_counts : array_like (K,), mapping or Series, optional
+            Training examples per class, n.  A mapping or Series is matched by class id or name;
+            so are all other class tables.
         similarity : array_like (K, K), scipy sparse (K, K), or callable, optional
             How confusable classes are; a callable maps two id arrays to one number per pair.
         groups : array_like (n,), optional
             Rows that share a patient, document or session.  Each row then weighs 1/(group size).
         class_names : sequence of str, optional
-            One distinct name per class, in score-column order.
+            One distinct name per class, in score-column order; by default the column names of
+            `scores`, if it is a data frame that has them.
         class_weights : array_like (K,), optional
             Weight of each class's rows in the fit.
         sample_weight : array_like (n,), optional
@@ -136,7 +143,7 @@ class ShortlistReranker:
 
     def rerank(
         self,
-        scores: "ArrayLike | Shortlist",
+        scores: ArrayLike | Shortlist,
         *,
         dial: float | None = None,
         target_prior: ArrayLike | None = None,
@@ -165,18 +172,32 @@ class ShortlistReranker:
         decision = self._decision(dial, target_prior, class_costs)
         return Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
 
-    def predict(self, scores: "ArrayLike | Shortlist", **decision: Any) -> AnyArray:
+    def predict(
+        self,
+        scores: ArrayLike | Shortlist,
+        *,
+        dial: float | None = None,
+        target_prior: ArrayLike | None = None,
+        class_costs: ArrayLike | None = None,
+    ) -> AnyArray:
         """Return the first class of each row after reranking.
 
         Ids, or names if the labels given to ``fit`` were names; −1 or '' for a row without
         candidates.  Takes the same keywords as `rerank`.
         """
-        best = self.rerank(scores, **decision).best
+        best = self.rerank(scores, dial=dial, target_prior=target_prior, class_costs=class_costs).best
         if not self._fitted().labels_are_names:
             return best.astype(np.int64)
         return np.array([self._fitted().correction.table.name_of(int(one)) for one in best])
 
-    def predict_proba(self, scores: "ArrayLike | Shortlist", **decision: Any) -> FloatArray:
+    def predict_proba(
+        self,
+        scores: ArrayLike | Shortlist,
+        *,
+        dial: float | None = None,
+        target_prior: ArrayLike | None = None,
+        class_costs: ArrayLike | None = None,
+    ) -> FloatArray:
         """Return q(y | x, S) for each candidate, aligned with ``rerank(scores).ids``.
 
         These are probabilities given that the true class is on the shortlist; each row adds up to
@@ -185,12 +206,19 @@ class ShortlistReranker:
         """
         state = self._fitted()
         shortlist = self._shortlist(scores)
-        wanted = self._decision(**{"dial": None, "target_prior": None, "class_costs": None, **decision})
+        wanted = self._decision(dial, target_prior, class_costs)
         order = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, wanted)).order
         beliefs = state.correction.scores(shortlist, wanted.probabilities_only())
         return softmax(np.take_along_axis(beliefs, order, axis=1))
 
-    def explain(self, scores: "ArrayLike | Shortlist", **decision: Any) -> Explanation:
+    def explain(
+        self,
+        scores: ArrayLike | Shortlist,
+        *,
+        dial: float | None = None,
+        target_prior: ArrayLike | None = None,
+        class_costs: ArrayLike | None = None,
+    ) -> Explanation:
         """Explain one row: every contribution to every candidate's score, and who overtook whom.
 
         Takes the same keywords as `rerank`.
@@ -199,31 +227,45 @@ class ShortlistReranker:
         shortlist = self._shortlist(scores)
         if len(shortlist) != 1:
             raise InputError(f"explain takes one row, but got {len(shortlist)}; pass scores[i] or shortlist.take([i])")
-        wanted = self._decision(**{"dial": None, "target_prior": None, "class_costs": None, **decision})
+        wanted = self._decision(dial, target_prior, class_costs)
         return explain_row(state.correction, shortlist, wanted)
 
-    def save(self, path: "str | PathLike[str]") -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one ``.safetensors`` file, whole or not at all."""
         from repair.artifact import save_model
 
         save_model(self, path)
+
+    def __repr__(self) -> str:
+        """Return the constructor call, without the defaults."""
+        defaults = {name: one.default for name, one in signature(type(self)).parameters.items()}
+        current = {name: getattr(self, name) for name in self.parameters}
+        changed = [f"{name}={value!r}" for name, value in current.items() if repr(value) != repr(defaults[name])]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def _fitted(self) -> FittedState:
         if self._state is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self._state
 
-    def _shortlist(self, scores: "ArrayLike | Shortlist") -> Shortlist:
+    def _shortlist(self, scores: ArrayLike | Shortlist) -> Shortlist:
         state = self._fitted()
-        shortlist = as_shortlist(scores, state.n_candidates)
-        known = state.correction.table.n_classes
+        table = state.correction.table
+        shortlist = as_shortlist(align_columns(scores, table.class_names), state.n_candidates)
+        known = table.n_classes
         if shortlist.n_classes != known:
             raise InputError(f"scores are over {shortlist.n_classes} classes, but the model was fitted for {known}")
         return shortlist
 
     def _decision(self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None) -> Decision:
-        wanted = self.dial if dial is None else dial
-        return Decision.build(wanted, target_prior, class_costs, self._fitted().calibration_prior)
+        state = self._fitted()
+        return Decision.build(
+            self.dial if dial is None else dial,
+            target_prior,
+            class_costs,
+            state.calibration_prior,
+            state.correction.table.class_names,
+        )
 
     @property
     def offsets_(self) -> FloatArray:

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.calibration import describe_unknown
 from repair.class_table import rare_classes
-from repair.errors import InputError
+from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import check_class_names, check_class_vector, check_labels
 from repair.metrics import (
     covered,
@@ -17,6 +18,7 @@ from repair.metrics import (
     negative_log_likelihood,
     reciprocal_rank,
 )
+from repair.named import align_to_classes
 from repair.ranking import Ranking
 from repair.tables import text_table
 
@@ -33,7 +35,8 @@ class Evaluation:
         One value per row: ``covered``, ``hit@1``, ``hit@3``, ``hit@5``, ``mrr``, ``hfr``, ``nll``,
         and the masks ``rare`` and ``frequent``.
     conditional : dict of float
-        Means over covered rows, as the paper reports them.
+        Means over covered rows, as the paper reports them.  ``nll`` is that of the softmax of the
+        ranking's scores: with a dial or costs those express wishes, and it grows.
     unconditional : dict of float
         Means over all rows; an uncovered row is a miss.  ``hfr`` and ``nll`` exist only for
         covered rows and are left out.
@@ -84,8 +87,16 @@ def evaluate(
     >>> result.conditional["hit@1"], result.unconditional["hit@1"], result.conditional["coverage"]
     (1.0, 0.5, 0.5)
     """
+    if not isinstance(ranking, Ranking):
+        raise InputError(
+            f"evaluate takes the Ranking that rerank() returns, but got {type(ranking).__name__}; "
+            "for scores from elsewhere use Ranking.from_scores(shortlist, scores)"
+        )
     names = None if class_names is None else check_class_names(class_names, ranking.n_classes)
-    ids, _ = check_labels(labels, len(ranking), ranking.n_classes, names)
+    ids, unknown = check_labels(labels, len(ranking), ranking.n_classes, names)
+    if unknown:
+        warn_user(describe_unknown(unknown), InputWarning)
+    class_counts = align_to_classes(class_counts, "class_counts", ranking.n_classes, names)
     rows: dict[str, AnyArray] = {
         "covered": covered(ranking, ids),
         "hit@1": hit_rate(ranking, ids, 1),

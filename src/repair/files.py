@@ -23,9 +23,11 @@ def write_atomically(path: "str | PathLike[str]", content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
+    except BaseException as error:
+        with contextlib.suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError):
+            error.filename, error.filename2 = os.fspath(path), None  # name the user's file, not ours
         raise
     _sync_folder(target.parent)
 

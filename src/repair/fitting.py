@@ -1,21 +1,20 @@
 """From a calibration set to fitted offsets and weights: the one path every fit takes."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repair.arrays import FloatArray, IntArray
-from repair.calibration import CalibrationSet
-from repair.candidates import CandidateView
-from repair.errors import ConvergenceWarning
+from repair.arrays import PAD_ID, FloatArray, IntArray
+from repair.calibration import CalibrationSet, effective_number
+from repair.design import Design
+from repair.errors import ConvergenceWarning, warn_user
 from repair.objective import ConditionalLogit, Penalty
 from repair.shrinkage import GroupPrior, Shrinkage, paper_shrinkage, update_prior
 from repair.solver import Solution, minimize
-from repair.terms import Term, stack_columns
+from repair.terms import Term
 
-__all__ = ["Fit", "FitSettings", "fit_correction"]
+__all__ = ["Fit", "FitSettings", "fit_correction", "fit_design"]
 
 #: The search for the group prior ends when no offset moves by more than this, or after so many rounds.
 OFFSET_TOLERANCE = 1e-5
@@ -51,44 +50,46 @@ class Fit:
 
 def fit_correction(calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings) -> Fit:
     """Fit offsets and term weights jointly on the covered rows; warn if the solver fell short."""
-    problem = _Problem(calibration, terms, settings)
-    if settings.with_offsets and settings.shrinkage == "eb":
-        fit = _fit_with_group_prior(problem, settings)
-    else:
-        fit = problem.solve(problem.ridge, None)
-        if settings.with_offsets and settings.shrinkage == "paper":
-            fit = _shrink_afterwards(fit, settings)
+    fit = fit_design(Design.of(calibration, terms, settings.tau), settings)
     if not fit.solution.converged:
-        warnings.warn(
+        warn_user(
             f"the fit stopped after {fit.solution.iterations} iterations with a gradient norm of "
             f"{fit.solution.gradient_norm:.2e} (asked for {settings.tol:.0e}); "
             "raise max_iterations, raise the penalties, or check the scale of the scores",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return fit
 
 
-class _Problem:
-    """The covered rows as arrays, with offsets only for the classes that occur in them."""
+def fit_design(design: Design, settings: FitSettings, start: Fit | None = None) -> Fit:
+    """Fit on these rows, whose columns already carry the pre-adjustment, from `start` if given."""
+    problem = _Problem(design, settings)
+    if settings.with_offsets and settings.shrinkage == "eb":
+        return _fit_with_group_prior(problem, settings)
+    fit = problem.solve(problem.ridge, start)
+    if settings.with_offsets and settings.shrinkage == "paper":
+        return _shrink_afterwards(fit, settings)
+    return fit
 
-    def __init__(self, calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings) -> None:
-        covered = calibration.shortlist.take(calibration.covered)
-        view = CandidateView(covered, calibration.table, settings.tau)
-        self.n_classes = calibration.table.n_classes
-        self.row_weights = calibration.row_weights(settings.alpha)
-        self.effective_rows = 1.0 / float(self.row_weights @ self.row_weights)
+
+class _Problem:
+    """A design with row weights, and with offsets only for the classes that occur in it."""
+
+    def __init__(self, design: Design, settings: FitSettings) -> None:
+        self.n_classes = design.table.n_classes
+        row_weights = design.row_weights(settings.alpha)
+        self.effective_rows = effective_number(row_weights, design.groups)
         self.settings = settings
-        self.active, index = _active_classes(view, settings.with_offsets)
-        strength = [settings.lambda_theta / term.copies for term in terms]
+        self.active, index = _active_classes(design, settings.with_offsets)
+        strength = [settings.lambda_theta / copies for copies in design.copies]
         self.ridge = self.penalty(np.full(self.n_classes, settings.lambda_a), np.zeros(self.n_classes), strength)
         self.logit = ConditionalLogit(
-            view.scores,
+            design.base,
             index,
-            stack_columns(terms, view),
-            covered.lengths,
-            calibration.positions[calibration.covered],
-            self.row_weights,
+            design.columns,
+            design.lengths,
+            design.target,
+            row_weights,
             len(self.active),
             self.ridge,
         )
@@ -112,15 +113,15 @@ class _Problem:
         return Fit(offsets, solution.parameters[n_active:].copy(), information, solution, self.effective_rows)
 
 
-def _active_classes(view: CandidateView, with_offsets: bool) -> tuple[IntArray, IntArray]:
+def _active_classes(design: Design, with_offsets: bool) -> tuple[IntArray, IntArray]:
     """Return the classes on any row, and each candidate's place among them (0 on padding)."""
-    ids = view.safe_ids
     if not with_offsets:
-        return np.zeros(0, dtype=np.int32), np.zeros(ids.shape, dtype=np.int32)
-    seen = np.zeros(view.table.n_classes, dtype=bool)
-    seen[view.shortlist.ids[view.mask]] = True
+        return np.zeros(0, dtype=np.int32), np.zeros(design.ids.shape, dtype=np.int32)
+    real = design.ids != PAD_ID
+    seen = np.zeros(design.table.n_classes, dtype=bool)
+    seen[design.ids[real]] = True
     place = np.maximum(np.cumsum(seen) - 1, 0).astype(np.int32)
-    return np.flatnonzero(seen).astype(np.int32), np.where(view.mask, place[ids], 0).astype(np.int32)
+    return np.flatnonzero(seen).astype(np.int32), np.where(real, place[design.ids], 0).astype(np.int32)
 
 
 def _groups(settings: FitSettings, n_classes: int) -> IntArray:

@@ -5,6 +5,7 @@ of the library relies on, or raises `InputError` with the place, the value and t
 that was passed in is ever modified.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from repair.errors import InputError
 
 __all__ = [
     "SCORE_LIMIT",
+    "are_names",
     "as_array",
     "check_choice",
     "check_class_names",
@@ -68,8 +70,9 @@ def check_number(value: object, name: str, low: float, high: float = np.inf, *, 
     """Return `value` as a float inside ``[low, high]`` (``(low, high]`` if `open_low`)."""
     number = float(value) if isinstance(value, int | float | np.integer | np.floating) else np.nan
     if isinstance(value, bool) or not (low < number if open_low else low <= number) or number > high:
-        bounds = f"{'above' if open_low else 'at least'} {low:g}" + (f" and at most {high:g}" if high < np.inf else "")
-        raise InputError(f"{name} is {value!r}; it must be a number {bounds}")
+        bounds = f" {'above' if open_low else 'of at least'} {low:g}" if low > -np.inf else ""
+        bounds += f" and at most {high:g}" if high < np.inf else ""
+        raise InputError(f"{name} is {value!r}; it must be a finite number{bounds}")
     if np.isinf(number):
         raise InputError(f"{name} is infinite; pass a finite number")
     return number
@@ -91,10 +94,13 @@ def check_choice(value: object, name: str, choices: tuple[object, ...]) -> None:
 
 def check_class_names(names: object, n_classes: int) -> tuple[str, ...]:
     """Return one distinct string per class."""
-    try:
-        listed = tuple(str(name) for name in names)  # type: ignore[attr-defined]
-    except TypeError:
-        raise InputError(f"class_names is {type(names).__name__}; pass a sequence of {n_classes} names") from None
+    if isinstance(names, str | Mapping) or not hasattr(names, "__iter__"):
+        raise InputError(f"class_names is {type(names).__name__}; pass a sequence of {n_classes} names")
+    given = list(names)
+    for position, name in enumerate(given):
+        if not isinstance(name, str):
+            raise InputError(f"class_names[{position}] is {name!r}, not text; pass names as text, and labels too")
+    listed = tuple(str(name) for name in given)
     if len(listed) != n_classes:
         raise InputError(f"class_names has {len(listed)} entries, but there are {n_classes} classes")
     if len(set(listed)) != n_classes:
@@ -112,11 +118,14 @@ def check_labels(
     """Return labels as class ids with −1 for "not a known class", and the unknown names with counts."""
     array = as_array(labels, "labels")
     if array.ndim != 1 or len(array) != n_rows:
-        raise InputError(f"labels has shape {array.shape}; expected one label for each of {n_rows} rows")
-    if array.dtype.kind in "OUST":
+        hint = "; flatten it with .ravel()" if array.size == n_rows else ""
+        raise InputError(f"labels has shape {array.shape}; expected one label for each of {n_rows} rows{hint}")
+    if are_names(array):
         return _ids_of_names(array, class_names)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iufO":
         raise InputError(f"labels has dtype {array.dtype}; pass class ids, or names together with class_names")
+    if array.dtype.kind == "O":
+        array = array.astype(np.int64)
     bad = ~((array >= -1) & (array < n_classes))
     if array.dtype.kind == "f":
         bad |= np.where(bad, 0, array) % 1 != 0
@@ -125,8 +134,16 @@ def check_labels(
         raise InputError(
             f"labels[{row}] is {array[row]}; labels are class ids from 0 to {n_classes - 1}, "
             "or −1 for a class that is not in the table"
+            + ("; are they counted from 1?" if array[row] == n_classes else "")
         )
     return array.astype(np.int32), {}
+
+
+def are_names(array: AnyArray) -> bool:
+    """Say whether labels are names: text, or objects that are not all whole numbers."""
+    if array.dtype.kind == "O":
+        return not all(isinstance(value, int | np.integer) for value in array.flat)
+    return array.dtype.kind in "UST"
 
 
 def _ids_of_names(array: AnyArray, class_names: tuple[str, ...] | None) -> tuple[IntArray, dict[str, int]]:
@@ -164,6 +181,8 @@ def _check_vector(values: ArrayLike, name: str, size: int, noun: str, *, positiv
         raise InputError(f"{name}[{place}] is {vector[place]}; every {noun} needs a finite number that is {kind}")
     if not vector.any():
         raise InputError(f"{name} is zero everywhere; at least one {noun} must have a positive value")
+    if name == "class_counts" and vector.sum() <= 1.0 + 1e-9:
+        raise InputError(f"class_counts adds up to {vector.sum():g}; pass numbers of examples, not shares")
     return vector
 
 

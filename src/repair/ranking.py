@@ -19,7 +19,7 @@ __all__ = ["Ranking"]
 SLOTS_PER_BLOCK = 1 << 17
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranking:
     """Each row's candidates, best first, with their final scores.
 
@@ -78,6 +78,10 @@ class Ranking:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        """Return the shape in words."""
+        return f"Ranking({len(self)} rows, {self.ids.shape[1]} candidates, {self.n_classes} classes)"
 
     @cached_property
     def best(self) -> IntArray:

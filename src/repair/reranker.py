@@ -1,6 +1,5 @@
 """REPAIR: class offsets plus pairwise terms, fitted by a convex conditional logit."""
 
-import warnings
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -8,7 +7,7 @@ from repair.arrays import IntArray
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
 from repair.correction import Correction
-from repair.errors import InputError, InputWarning
+from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import FitAccount, FittedState, ShortlistReranker
 from repair.inputs import check_choice, check_count, check_number
 from repair.terms import Term, choose_terms
@@ -39,8 +38,8 @@ class Reranker(ShortlistReranker):
     tau : float, default 0
         Pre-adjustment: the model starts from g − τ·log π.
     shrinkage : {False, "eb", "paper"}, default False
-        Shrink offsets towards their group's mean: inside the fit ("eb", recommended), by the
-        paper's formula afterwards ("paper"), or not ("False", as in the published runs).
+        Shrink offsets towards their group's mean: inside the fit (``"eb"``, recommended), by the
+        paper's formula afterwards (``"paper"``), or not (``False``, as in the published runs).
     shrinkage_groups : int, default 1
         Number of frequency bins that serve as groups, unless ``fit`` gets `class_groups`.
     group_weights : bool, default True
@@ -168,9 +167,9 @@ class Reranker(ShortlistReranker):
         if self.terms is None and table.class_counts is None:
             notes.append(
                 "class_counts was not given: the log-frequency term is left out, "
-                "and rare and frequent classes are told apart by the calibration labels"
+                "and class_counts_ (which tells rare from frequent) is counted from the calibration labels"
             )
-            warnings.warn(notes[0], InputWarning, stacklevel=4)
+            warn_user(notes[0], InputWarning)
         if any(term.copies > 1 for term in terms):
             notes.append(
                 "score_gap and log_prob_ratio are the same column; "

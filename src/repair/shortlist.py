@@ -1,31 +1,34 @@
 """The shortlist: each row's candidates and base scores, in base order."""
 
-import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, IntArray, read_only
-from repair.errors import InputError, InputWarning
+from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array, refuse_score
 from repair.kernels import kernels_for
 from repair.parallel import map_row_blocks, row_blocks
 
 __all__ = ["Shortlist"]
 
+Candidates: TypeAlias = "ArrayLike | Sequence[Sequence[Any]]"
+
 #: Scores looked at per block while taking the top k: bounds temporary memory, keeps cores busy.
 SCORES_PER_BLOCK = 1 << 21
 
 
-@dataclass(frozen=True, eq=False)
 class Shortlist:
     """The candidates S(x) of each row with the base scores g, best first.
 
     Build one with `from_scores` (all K scores are known) or `from_candidates` (only a shortlist
-    is).  Rows are in base order: falling score, equal scores by lower class id.  A row with fewer
-    candidates than the widest is padded at its end with id −1 and score −Inf.
+    is); calling the class is the same as `from_candidates`.  Rows are in base order: falling
+    score, equal scores by lower class id.  A row with fewer candidates than the widest is padded
+    at its end with id −1 and score −Inf.
 
     Attributes
     ----------
@@ -49,6 +52,17 @@ class Shortlist:
     ids: IntArray
     scores: FloatArray
     n_classes: int
+
+    def __init__(self, ids: Candidates, scores: Candidates, n_classes: int) -> None:
+        checked = Shortlist.from_candidates(ids, scores, n_classes)
+        self.ids, self.scores, self.n_classes = checked.ids, checked.scores, checked.n_classes
+
+    @classmethod
+    def _of_checked(cls, ids: IntArray, scores: FloatArray, n_classes: int) -> "Shortlist":
+        """Build one from arrays that are known to be in base order."""
+        shortlist = cls.__new__(cls)
+        shortlist.ids, shortlist.scores, shortlist.n_classes = read_only(ids), read_only(scores), n_classes
+        return shortlist
 
     @classmethod
     def from_scores(cls, scores: ArrayLike, n_candidates: int = 10) -> "Shortlist":
@@ -77,11 +91,7 @@ class Shortlist:
         if n_classes < 2:
             raise InputError(f"scores has {n_classes} column; reranking needs at least two classes")
         if wanted > n_classes:
-            warnings.warn(
-                f"n_candidates={wanted} is more than the {n_classes} classes; using {n_classes}",
-                InputWarning,
-                stacklevel=2,
-            )
+            warn_user(f"n_candidates={wanted} is more than the {n_classes} classes; using {n_classes}", InputWarning)
             wanted = n_classes
         ids = np.empty((n_rows, wanted), dtype=np.int32)
         best = np.empty((n_rows, wanted))
@@ -95,17 +105,18 @@ class Shortlist:
         bad_rows = [row for row in map_row_blocks(fill, row_blocks(n_rows, SCORES_PER_BLOCK // n_classes)) if row >= 0]
         if bad_rows:
             raise _bad_score(array, bad_rows[0])
-        return cls(read_only(ids), read_only(best), n_classes)
+        return cls._of_checked(ids, best, n_classes)
 
     @classmethod
-    def from_candidates(cls, ids: ArrayLike, scores: ArrayLike, n_classes: int) -> "Shortlist":
+    def from_candidates(cls, ids: Candidates, scores: Candidates, n_classes: int) -> "Shortlist":
         """Use given candidates, in any order, one row of class ids and one of scores per input.
 
         Parameters
         ----------
-        ids : array_like of int, shape (n, k)
-            Candidate classes; ragged rows are padded with −1.
-        scores : array_like, shape (n, k)
+        ids : array_like of int, shape (n, k), or sequence of sequences
+            Candidate classes.  In an array, fill up short rows with −1; lists of unequal length
+            are filled up for you.
+        scores : array_like, shape (n, k), or sequence of sequences
             Their base scores.  A score of −Inf takes its candidate off the list; the score of
             padding is ignored.
         n_classes : int
@@ -119,8 +130,11 @@ class Shortlist:
         --------
         >>> Shortlist.from_candidates([[7, 4, -1]], [[0.2, 0.9, 0.0]], n_classes=9).ids.tolist()
         [[4, 7, -1]]
+        >>> Shortlist.from_candidates([[7, 4], [1]], [[0.2, 0.9], [0.5]], n_classes=9).ids.tolist()
+        [[4, 7], [1, -1]]
         """
         total = check_count(n_classes, "n_classes", low=2)
+        ids, scores = _fill_up(ids, scores)
         given = numeric_array(ids, "candidate ids", 2)
         values = numeric_array(scores, "candidate scores", 2).astype(np.float64)
         if given.shape != values.shape:
@@ -131,14 +145,16 @@ class Shortlist:
             raise InputError(f"candidate ids have shape {given.shape}; pass at least one row and one candidate")
         if given.dtype.kind == "f" and not (given == np.floor(given)).all():
             row, column = np.argwhere(given != np.floor(given))[0]
-            raise InputError(f"candidate ids[{row}, {column}] is {given[row, column]}; class ids are whole numbers")
+            raise InputError(
+                f"candidate ids[{row}, {column}] is {given[row, column]}; class ids are whole numbers, −1 is padding"
+            )
         outside = (given < PAD_ID) | (given >= total)
         if outside.any():
             row, column = np.argwhere(outside)[0]
             raise InputError(
                 f"candidate ids[{row}, {column}] is {given[row, column]}; ids run from 0 to {total - 1}, −1 is padding"
             )
-        return cls(*_base_order(given.astype(np.int32), values), total)
+        return cls._of_checked(*_base_order(given.astype(np.int32), values), total)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -161,9 +177,14 @@ class Shortlist:
         mask: BoolArray = self.ids != PAD_ID
         return mask
 
-    def take(self, rows: "slice | AnyArray") -> "Shortlist":
-        """Return the shortlist of some rows, given as a slice, indices or a boolean mask."""
-        return Shortlist(self.ids[rows], self.scores[rows], self.n_classes)
+    def __repr__(self) -> str:
+        """Return the shape in words."""
+        return f"Shortlist({len(self)} rows, {self.n_candidates} candidates, {self.n_classes} classes)"
+
+    def take(self, rows: "int | slice | Sequence[int] | AnyArray") -> "Shortlist":
+        """Return the shortlist of some rows, given as an index, a slice, indices or a boolean mask."""
+        which = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes)
 
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return where each row's label stands in base order (0 is best), −1 if it is not there."""
@@ -186,6 +207,27 @@ def _as_rows(scores: ArrayLike, name: str) -> AnyArray:
     if array.shape[0] == 0:
         raise InputError(f"{name} has no rows; pass at least one")
     return array
+
+
+def _fill_up(ids: Candidates, scores: Candidates) -> tuple[Candidates, Candidates]:
+    """Turn lists of unequal length into rectangles, padding with −1; leave everything else alone."""
+    if not isinstance(ids, list | tuple) or not isinstance(scores, list | tuple) or len(ids) != len(scores):
+        return ids, scores
+    try:
+        lengths = np.array([len(row) for row in ids])
+        other = np.array([len(row) for row in scores])
+    except TypeError:
+        return ids, scores  # not rows of anything; the checks that follow say so
+    if len(lengths) == 0 or ((lengths == lengths[0]).all() and (other == other[0]).all()):
+        return ids, scores
+    if (lengths != other).any():
+        row = int(np.argmax(lengths != other))
+        raise InputError(f"row {row} has {lengths[row]} candidate ids, but {other[row]} scores; make them alike")
+    real = np.arange(lengths.max()) < lengths[:, None]
+    filled_ids, filled_scores = np.full(real.shape, PAD_ID, dtype=np.float64), np.full(real.shape, PAD_SCORE)
+    filled_ids[real] = numeric_array(list(chain.from_iterable(ids)), "candidate ids", 1)
+    filled_scores[real] = numeric_array(list(chain.from_iterable(scores)), "candidate scores", 1)
+    return filled_ids, filled_scores
 
 
 def _bad_score(array: AnyArray, row: int) -> InputError:
@@ -212,4 +254,4 @@ def _base_order(ids: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray
         raise InputError(f"row {row} lists class {ids[row, column]} twice; keep one entry per candidate")
     by_score = np.argsort(-scores, axis=1, kind="stable")
     ids, scores = np.take_along_axis(ids, by_score, axis=1), np.take_along_axis(scores, by_score, axis=1)
-    return read_only(ids), read_only(scores)
+    return ids, scores

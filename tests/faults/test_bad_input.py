@@ -1,5 +1,7 @@
 """Each kind of bad input gets its named error: the place, the value, the remedy; and nothing is changed."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -55,7 +57,8 @@ def test_the_first_bad_row_is_named_in_small_and_large_inputs(n_rows):
         (np.r_[np.zeros(39), 1.5], r"labels\[39\] is 1.5"),
         (np.r_[np.zeros(39), np.nan], r"labels\[39\] is nan"),
         (np.zeros(39, int), r"labels has shape \(39,\); expected one label for each of 40 rows"),
-        (np.zeros((40, 1), int), r"labels has shape \(40, 1\)"),
+        (np.zeros((40, 1), int), r"labels has shape \(40, 1\).*flatten it with .ravel\(\)"),
+        (np.arange(40) % 5 + 1, r"labels\[4\] is 5; .*are they counted from 1\?"),
         (["cat"] * 40, r"labels are names \(the first is 'cat'\); pass class_names"),
         (np.zeros(40, complex), "dtype complex128"),
     ],
@@ -84,8 +87,10 @@ def test_whole_floats_are_labels():
         ([[0, 1]], [[1.0, 2.0, 3.0]], "make them alike"),
         (np.zeros((0, 3), int), np.zeros((0, 3)), "at least one row"),
         (np.zeros((3, 0), int), np.zeros((3, 0)), "one candidate"),
-        ([[0, 1], [2]], [[1.0, 2.0], [3.0]], "cannot be read as an array"),
+        ([[0, 1], [2]], [[1.0, 2.0], [3.0, 4.0]], "row 1 has 1 candidate ids, but 2 scores"),
+        ([[0, 1], ["a"]], [[1.0, 2.0], [3.0]], "pass real numbers"),
         ([["a", "b"]], [[1.0, 2.0]], "pass real numbers"),
+        ([0, 1], [1.0, 2.0], "expected 2 dimensions"),
     ],
 )
 def test_candidates(ids, scores, message):
@@ -154,6 +159,16 @@ def test_only_one_class_among_the_covered_rows():
         ({"class_names": list("abc")}, "class_names has 3 entries, but there are 5 classes"),
         ({"class_names": list("abcab")}, "class_names repeats 'a' at 0 and 3"),
         ({"class_names": 5}, "class_names is int; pass a sequence of 5 names"),
+        ({"class_names": "abcde"}, "class_names is str; pass a sequence of 5 names"),
+        ({"class_names": dict.fromkeys("abcde")}, "class_names is dict"),
+        ({"class_names": [1, 2, 3, 4, 5]}, r"class_names\[0\] is 1, not text; pass names as text, and labels too"),
+        (
+            {"class_counts": [0.5, 0.2, 0.1, 0.1, 0.1]},
+            "class_counts adds up to 1; pass numbers of examples",
+        ),
+        ({"class_counts": {0: 9, 1: 8}}, "class_counts lacks class 2; give every one of the 5 classes an entry"),
+        ({"class_counts": dict.fromkeys(range(6), 9)}, "class_counts has an entry for 5, which is not one of the 5"),
+        ({"class_counts": {"a": 9}}, r"class_counts is keyed by names \(such as 'a'\); pass class_names as well"),
     ],
 )
 def test_class_and_row_tables(known, message):
@@ -187,11 +202,11 @@ def test_an_unknown_label_is_an_uncovered_row_not_an_error():
 
 
 def test_clipping_is_warned_of_once_per_call():
+    rng = np.random.default_rng(0)
     with pytest.warns(InputWarning, match="using 5") as caught:
-        Reranker(50, "classwise").fit(
-            np.random.default_rng(0).normal(size=(40, 5)), np.random.default_rng(1).integers(0, 5, 40)
-        )
+        Reranker(50, "classwise").fit(rng.normal(size=(80, 5)), rng.integers(0, 5, 80))
     assert len(caught) == 1
+    assert caught[0].filename == __file__
 
 
 def test_nothing_passed_in_is_modified_even_when_refused():
@@ -215,3 +230,52 @@ def test_metrics_check_their_labels():
         evaluate(ranking, [0, 1])
     with pytest.raises(InputError, match="at is 0"):
         hit_rate(ranking, [0, 1, 2], at=0)
+
+
+def test_metrics_want_a_ranking():
+    with pytest.raises(InputError, match=r"evaluate takes the Ranking that rerank\(\) returns, but got ndarray"):
+        evaluate(np.zeros((3, 2)), [0, 1, 2])
+
+
+def warnings_of(scores, labels, **known):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Reranker(3, "classwise").fit(scores, labels, **known)
+    assert all(warning.filename == __file__ for warning in caught)
+    return " | ".join(str(warning.message) for warning in caught)
+
+
+def sound_problem(n=200):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 8, size=n)
+    return rng.normal(size=(n, 8)) + 2 * np.eye(8)[labels], labels
+
+
+def test_a_sound_problem_gets_no_warning():
+    assert warnings_of(*sound_problem()) == ""
+
+
+def test_traps_are_warned_of():
+    scores, labels = sound_problem()
+    share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    assert "look like probabilities" in warnings_of(share, labels)
+    assert "only 2" in warnings_of(scores, (labels + 3) % 8)
+    assert "same class order" in warnings_of(scores, (labels + 3) % 8)
+    assert "only 20 calibration rows are covered" in warnings_of(np.eye(8)[labels[:20]] * 9, labels[:20])
+    masked = np.where(np.random.default_rng(1).random(scores.shape) < 0.6, -1e9, scores)
+    covered = np.isfinite(masked)
+    assert covered.all()
+    assert "far below the others; if that means 'not a candidate', use −Inf" in warnings_of(masked, labels)
+
+
+def test_one_candidate_leaves_nothing_to_rerank():
+    scores, labels = sound_problem()
+    with pytest.warns(InputWarning, match="nothing to rerank"):
+        Reranker(1, "classwise").fit(scores, labels)
+
+
+def test_labels_that_are_all_unknown_are_named():
+    scores, labels = sound_problem()
+    names = list("abcdefgh")
+    with pytest.raises(InputError, match=r"none of the labels \(such as 'A'\) is among class_names \(such as 'a'\)"):
+        Reranker(3, "classwise").fit(scores, np.array(list("ABCDEFGH"))[labels], class_names=names)

@@ -26,7 +26,7 @@ def test_failure_at_any_step_leaves_the_old_content(tmp_path, monkeypatch, step,
 
 def test_a_folder_that_does_not_exist_is_the_systems_own_error(tmp_path, problem):
     model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/model\.safetensors'"):
         model.save(tmp_path / "nowhere" / "model.safetensors")
     assert list(tmp_path.iterdir()) == []
 

@@ -103,6 +103,8 @@ def test_unusable_similarities_are_refused(given, message):
     [
         (lambda y, j: np.zeros(3), "returned 3 values for"),
         (lambda y, j: np.full(len(y), np.nan), "returned nan for classes"),
+        (lambda y, j: 1.0 if y == j else 0.0, "failed on two arrays of .* class ids"),
+        (lambda y: y, "failed on two arrays"),
     ],
 )
 def test_a_function_that_misbehaves_is_named(function, message, problem):

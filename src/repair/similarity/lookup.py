@@ -85,7 +85,14 @@ class FunctionSimilarity:
         return _average_of_pairs(self._values_of, ids, lengths)
 
     def _values_of(self, left: IntArray, right: IntArray) -> FloatArray:
-        values = numeric_array(self.function(left, right), "the similarity function's result", 1)
+        try:
+            returned = self.function(left, right)
+        except Exception as error:
+            raise InputError(
+                f"the similarity function failed on two arrays of {len(left)} class ids "
+                f"({type(error).__name__}: {error}); it must return one number for each pair"
+            ) from error
+        values = numeric_array(returned, "the similarity function's result", 1)
         if len(values) != len(left):
             raise InputError(f"the similarity function returned {len(values)} values for {len(left)} pairs of classes")
         if not np.isfinite(values).all():

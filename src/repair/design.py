@@ -1,0 +1,113 @@
+"""The covered rows of a calibration set as plain arrays: what a fit looks at, cut as one likes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+from repair.calibration import CalibrationSet
+from repair.candidates import CandidateView
+from repair.class_table import ClassTable
+from repair.terms import Term, stack_columns
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Covered rows with their columns.
+
+    Attributes
+    ----------
+    rows : ndarray of int (n,)
+        Which rows of the calibration set these are.
+    ids : ndarray of int (n, k)
+        Candidates, −1 on padding.
+    base : ndarray (n, k)
+        Scores as they enter the model, 0 on padding.
+    columns : ndarray (n, k, d)
+        One column for each term, 0 on padding.
+    copies : tuple of int (d,)
+        How many equal columns each stands for.
+    lengths, target, labels : ndarray of int (n,)
+        Candidates per row, the label's position among them, and the label.
+    importance : ndarray (n,)
+        v, before α.
+    groups : ndarray of int (n,) or None
+        Groups that rows share.
+    table : ClassTable
+    """
+
+    rows: IntArray
+    ids: IntArray
+    base: FloatArray
+    columns: FloatArray
+    copies: tuple[int, ...]
+    lengths: IntArray
+    target: IntArray
+    labels: IntArray
+    importance: FloatArray
+    groups: IntArray | None
+    table: ClassTable
+
+    @classmethod
+    def of(cls, calibration: CalibrationSet, terms: Sequence[Term], tau: float) -> "Design":
+        """Compute the columns of `terms` on the covered rows, after the pre-adjustment `tau`."""
+        rows = np.flatnonzero(calibration.covered).astype(np.int32)
+        covered = calibration.shortlist.take(rows)
+        view = CandidateView(covered, calibration.table, tau)
+        return cls(
+            rows,
+            covered.ids,
+            view.scores,
+            stack_columns(terms, view),
+            tuple(term.copies for term in terms),
+            covered.lengths,
+            calibration.positions[rows],
+            calibration.labels[rows],
+            calibration.importance[rows],
+            None if calibration.groups is None else calibration.groups[rows],
+            calibration.table,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.rows)
+
+    def take(self, which: AnyArray) -> "Design":
+        """Return the design of some of the rows."""
+        return Design(
+            self.rows[which],
+            self.ids[which],
+            self.base[which],
+            self.columns[which],
+            self.copies,
+            self.lengths[which],
+            self.target[which],
+            self.labels[which],
+            self.importance[which],
+            None if self.groups is None else self.groups[which],
+            self.table,
+        )
+
+    def row_weights(self, alpha: float) -> FloatArray:
+        """Weights w of the rows, adding up to 1.
+
+        ``(1−α)·v/Σv + α·v·u/Σ(v·u)`` with u = 1/√(count of the true class + 1): α moves weight
+        towards rare classes without changing the total.
+        """
+        plain: FloatArray = self.importance / self.importance.sum()
+        if alpha == 0.0:
+            return plain
+        counts = self.table.counts("alpha (rare-class upweighting)")
+        upweighted = self.importance / np.sqrt(counts[self.labels] + 1.0)
+        tilted: FloatArray = upweighted / upweighted.sum()
+        return (1.0 - alpha) * plain + alpha * tilted
+
+    def scores(self, offsets: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the final scores under these class offsets and term weights; −Inf on padding."""
+        total = self.base + offsets[np.maximum(self.ids, 0)]
+        for position, weight in enumerate(weights):
+            total += weight * self.columns[:, :, position]
+        return np.where(self.ids == PAD_ID, PAD_SCORE, total)
