@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from repair import InputError, Reranker
-from repair.shrinkage import GroupPrior, frequency_groups, paper_shrinkage, update_prior
+from repair import ConvergenceWarning, InputError, Reranker, Shortlist
+from repair.shrinkage import extrapolate, frequency_groups, next_variances, paper_shrinkage
 
 
 def test_paper_formula_by_hand():
@@ -29,23 +29,131 @@ def test_paper_formula_trusts_data_and_pulls_the_uncertain():
     assert account.factors[3] == 1.0
 
 
-def test_prior_update_stands_still_where_em_does():
-    """The fixed point satisfies design's ν² = mean[(â−μ)² + 1/(J+1/ν²)]."""
+@pytest.mark.parametrize("leap", [False, True])
+def test_variances_stand_still_where_em_does(leap):
+    """The fixed point satisfies ν² = mean[z² + 1/(J+1/ν²)], with or without extrapolation on the way."""
     rng = np.random.default_rng(0)
-    truth = rng.normal(0.3, 0.8, size=400)
     information = rng.uniform(0.5, 20, size=400)
-    raw = truth + rng.normal(size=400) / np.sqrt(information)
-    prior = GroupPrior(np.zeros(400, dtype=np.int32), np.zeros(1), np.ones(1))
-    for _ in range(200):
-        factors = prior.factors(information)
-        posterior = (1 - factors) * raw + factors * prior.class_means
-        prior = update_prior(prior, posterior, information)
-    factors = prior.factors(information)
-    posterior = (1 - factors) * raw + factors * prior.class_means
-    em = np.mean((posterior - prior.means[0]) ** 2 + 1 / (information + 1 / prior.variances[0]))
-    assert em == pytest.approx(prior.variances[0], rel=1e-6)
-    assert prior.means[0] == pytest.approx(0.3, abs=0.15)
-    assert prior.variances[0] == pytest.approx(0.64, abs=0.15)
+    raw = rng.normal(0, 0.8, size=400) + rng.normal(size=400) / np.sqrt(information)
+    groups, history = np.zeros(400, dtype=np.int32), [np.ones(1)]
+    for step in range(60):
+        trust = information * history[-1] / (1 + information * history[-1])
+        history.append(next_variances(history[-1], trust * raw, information, groups))
+        if leap and step % 3 == 2:
+            history.append(extrapolate(history))
+    variance = next_variances(history[-1], trust * raw, information, groups)
+    em = np.mean((trust * raw) ** 2 + 1 / (information + 1 / variance))
+    assert em == pytest.approx(variance[0], rel=1e-6)
+    assert variance[0] == pytest.approx(0.64, abs=0.15)
+
+
+def test_groups_without_data_or_without_spread_are_left_in_peace():
+    groups = np.array([0, 0, 1, 2], dtype=np.int32)
+    updated = next_variances(np.ones(3), np.array([0.5, -0.5, 9.0, 0.0]), np.array([4.0, 4.0, 0.0, 1e-300]), groups)
+    assert updated[0] == pytest.approx(0.5 / 1.6)
+    assert updated[1] == 1.0  # no class of this group has data
+    assert updated[2] == pytest.approx(1e-8)
+
+
+def test_extrapolation_finds_the_end_of_a_geometric_approach():
+    history = [np.exp(np.array([2.0 + 0.8**step])) for step in range(3)]
+    assert np.log(extrapolate(history)) == pytest.approx([2.0])
+    assert extrapolate([np.ones(1)] * 3) == pytest.approx([1.0])
+
+
+def test_eb_means_are_at_their_optimum_even_when_deviations_vanish():
+    """Offsets that differ between groups but not within: the group means must carry all of it."""
+    rng = np.random.default_rng(1)
+    n_classes, n = 60, 1500
+    groups = np.arange(n_classes) % 4
+    truth = np.array([-1.2, -0.4, 0.5, 1.1])[groups]
+    log_posterior = rng.normal(size=(n, n_classes)) * 1.5
+    share = np.exp(log_posterior) / np.exp(log_posterior).sum(axis=1, keepdims=True)
+    labels = np.array([rng.choice(n_classes, p=row) for row in share])
+    model = Reranker(60, "classwise", shrinkage="eb").fit(log_posterior - truth, labels, class_groups=groups)
+    assert model.converged_
+    means = model.shrinkage_.prior.means
+    assert means - means.mean() == pytest.approx(np.array([-1.2, -0.4, 0.5, 1.1]), abs=0.12)
+    # No shift of a whole group improves the penalised likelihood.
+    shortlist = Shortlist.from_scores(log_posterior - truth, 60)
+
+    def loss(offsets):
+        scores = shortlist.scores + offsets[shortlist.ids]
+        log_share = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        return -log_share[np.arange(n), shortlist.positions(labels)].mean()
+
+    for group in range(4):
+        for step in (-0.01, 0.01):
+            assert loss(model.offsets_ + step * (groups == group)) > loss(model.offsets_) - 1e-9
+
+
+def test_eb_fit_minimises_the_objective_of_its_own_prior(problem):
+    """With groups, unequal weights and λ_θ ≠ λ_a, against a hand-written penalised loss."""
+    rows = np.repeat(np.arange(150), 2)
+    class_groups = np.arange(20) % 3
+    model = Reranker(problem.k, terms=("score_gap", "rank_gap"), lambda_a=0.5, lambda_theta=0.03, shrinkage="eb").fit(
+        problem.scores, problem.labels, groups=rows, class_groups=class_groups, sample_weight=1 + np.arange(300) % 3
+    )
+    weights = (1.0 + np.arange(300) % 3) / 2
+    shortlist = Shortlist.from_scores(problem.scores, problem.k)
+    positions = shortlist.positions(problem.labels)
+    kept = positions >= 0
+    weights = weights[kept] / weights[kept].sum()
+    by_group = np.bincount(rows[kept], weights)
+    n_eff = 1 / (by_group @ by_group)
+    assert model.account_.effective_rows == pytest.approx(n_eff)
+    prior = model.shrinkage_.prior
+    part = shortlist.take(kept)
+    k = problem.k
+    gap = (part.scores - part.scores.mean(axis=1, keepdims=True)) * k / (k - 1)
+    rank = -(np.arange(k) - (k - 1) / 2) * k / (k - 1)
+
+    def objective(offsets, theta):
+        scores = part.scores + offsets[part.ids] + theta[0] * gap + theta[1] * rank
+        log_share = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        loss = -weights @ log_share[np.arange(len(weights)), positions[kept]]
+        spread = (offsets - prior.means[class_groups]) ** 2 / (2 * n_eff * prior.variances[class_groups])
+        return loss + spread[model._state.information > 0].sum() + 0.03 * (theta**2).sum()
+
+    theta = np.array(list(model.weights_.values()))
+    rng = np.random.default_rng(0)
+    step = 1e-4
+    for _ in range(20):
+        da, dt = rng.normal(size=20), rng.normal(size=2)
+        slope = (
+            objective(model.offsets_ + step * da, theta + step * dt)
+            - objective(model.offsets_ - step * da, theta - step * dt)
+        ) / (2 * step)
+        assert abs(slope) < 2e-4
+    scores = part.scores + model.offsets_[part.ids] + theta[0] * gap + theta[1] * rank
+    share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    information = n_eff * np.bincount(part.ids.ravel(), (weights[:, None] * share * (1 - share)).ravel(), minlength=20)
+    np.testing.assert_allclose(model._state.information, information, rtol=1e-6)
+
+
+def test_paper_shrinkage_end_to_end(problem):
+    plain = Reranker(problem.k, "classwise", lambda_a=0.01).fit(problem.scores, problem.labels)
+    model = Reranker(problem.k, "classwise", lambda_a=0.01, shrinkage="paper").fit(problem.scores, problem.labels)
+    information, n_eff = plain._state.information, plain.account_.effective_rows
+    raw = plain.offsets_ * (1 + 2 * n_eff * 0.01 / information)
+    factors = 1 / (1 + information * model.shrinkage_.prior.variances[0])
+    np.testing.assert_allclose(model.offsets_, (1 - factors) * raw + factors * model.shrinkage_.prior.means[0])
+
+
+def test_an_unsettled_prior_is_said(problem, monkeypatch):
+    monkeypatch.setattr("repair.fitting.MAX_PRIOR_ROUNDS", 1)
+    with pytest.warns(ConvergenceWarning, match="shrinkage prior had not settled after 1 rounds"):
+        model = Reranker(problem.k, shrinkage="eb").fit(problem.scores, problem.labels, **problem.known)
+    assert not model.converged_
+
+
+def test_a_group_about_which_little_is_known_is_no_error():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, size=400)
+    scores = rng.normal(size=(400, 5)) + 1.5 * np.eye(5)[labels]
+    scores[:, 4] -= 40
+    model = Reranker(5, "classwise", shrinkage="eb").fit(scores, labels, class_groups=list("aaaab"))
+    assert np.isfinite(model.offsets_).all()
 
 
 def test_eb_fit_is_a_stationary_point_of_its_own_prior(problem):

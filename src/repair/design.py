@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
-from repair.calibration import CalibrationSet
+from repair.calibration import CalibrationSet, tilted_weights
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
 from repair.terms import Term, stack_columns
@@ -25,7 +25,8 @@ class Design:
     ids : ndarray of int (n, k)
         Candidates, −1 on padding.
     base : ndarray (n, k)
-        Scores as they enter the model, 0 on padding.
+        Scores as they enter the model, less the row's best (which no softmax sees, and which
+        keeps their differences precise); 0 on padding.
     columns : ndarray (n, k, d)
         One column for each term, 0 on padding.
     copies : tuple of int (d,)
@@ -60,7 +61,7 @@ class Design:
         return cls(
             rows,
             covered.ids,
-            view.scores,
+            np.where(view.mask, view.scores - _best_score(view), 0.0),
             stack_columns(terms, view),
             tuple(term.copies for term in terms),
             covered.lengths,
@@ -92,18 +93,8 @@ class Design:
         )
 
     def row_weights(self, alpha: float) -> FloatArray:
-        """Weights w of the rows, adding up to 1.
-
-        ``(1−α)·v/Σv + α·v·u/Σ(v·u)`` with u = 1/√(count of the true class + 1): α moves weight
-        towards rare classes without changing the total.
-        """
-        plain: FloatArray = self.importance / self.importance.sum()
-        if alpha == 0.0:
-            return plain
-        counts = self.table.counts("alpha (rare-class upweighting)")
-        upweighted = self.importance / np.sqrt(counts[self.labels] + 1.0)
-        tilted: FloatArray = upweighted / upweighted.sum()
-        return (1.0 - alpha) * plain + alpha * tilted
+        """Return the rows' weights w, adding up to 1."""
+        return tilted_weights(self.importance, self.labels, self.table, alpha)
 
     def scores(self, offsets: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the final scores under these class offsets and term weights; −Inf on padding."""
@@ -111,3 +102,9 @@ class Design:
         for position, weight in enumerate(weights):
             total += weight * self.columns[:, :, position]
         return np.where(self.ids == PAD_ID, PAD_SCORE, total)
+
+
+def _best_score(view: CandidateView) -> FloatArray:
+    """Return the best score of each row as a column."""
+    best: FloatArray = np.where(view.mask, view.scores, PAD_SCORE).max(axis=1, keepdims=True)
+    return best

@@ -9,8 +9,17 @@ from repair.arrays import PAD_ID, FloatArray, IntArray
 from repair.calibration import CalibrationSet, effective_number
 from repair.design import Design
 from repair.errors import ConvergenceWarning, warn_user
+from repair.grouped import GroupedLogit
 from repair.objective import ConditionalLogit, Penalty
-from repair.shrinkage import GroupPrior, Shrinkage, paper_shrinkage, update_prior
+from repair.shrinkage import (
+    LARGEST_VARIANCE,
+    SMALLEST_VARIANCE,
+    GroupPrior,
+    Shrinkage,
+    extrapolate,
+    next_variances,
+    paper_shrinkage,
+)
 from repair.solver import Solution, minimize
 from repair.terms import Term
 
@@ -48,9 +57,21 @@ class Fit:
     shrinkage: Shrinkage | None = None
 
 
-def fit_correction(calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings) -> Fit:
-    """Fit offsets and term weights jointly on the covered rows; warn if the solver fell short."""
-    fit = fit_design(Design.of(calibration, terms, settings.tau), settings)
+def fit_correction(
+    calibration: CalibrationSet, terms: Sequence[Term], settings: FitSettings, scale: float = 1.0
+) -> Fit:
+    """Fit offsets and term weights jointly on the covered rows; warn if the solver fell short.
+
+    `scale` multiplies the scores the model starts from.
+    """
+    design = Design.of(calibration, terms, settings.tau)
+    fit = fit_design(design if scale == 1.0 else replace(design, base=scale * design.base), settings)
+    if fit.shrinkage is not None and not fit.shrinkage.converged:
+        warn_user(
+            f"the search for the shrinkage prior had not settled after {fit.shrinkage.iterations} rounds; "
+            "use fewer groups, or shrinkage='paper'",
+            ConvergenceWarning,
+        )
     if not fit.solution.converged:
         warn_user(
             f"the fit stopped after {fit.solution.iterations} iterations with a gradient norm of "
@@ -104,13 +125,17 @@ class _Problem:
     def solve(self, penalty: Penalty, start: Fit | None) -> Fit:
         """Minimise under `penalty`, from `start` if given; classes that do not occur keep the centre's 0."""
         self.logit.penalty = penalty
-        n_active = len(self.active)
         first = penalty.centre if start is None else np.concatenate([start.offsets[self.active], start.weights])
         solution = minimize(self.logit, first, self.settings.tol, self.settings.max_iterations)
+        return self.fit_from(solution.parameters, solution)
+
+    def fit_from(self, parameters: FloatArray, solution: Solution) -> Fit:
+        """Spread offsets over all classes; the logit must have been evaluated at `parameters` last."""
+        n_active = len(self.active)
         offsets, information = np.zeros(self.n_classes), np.zeros(self.n_classes)
-        offsets[self.active] = solution.parameters[:n_active]
+        offsets[self.active] = parameters[:n_active]
         information[self.active] = self.effective_rows * self.logit.curvature()[0]
-        return Fit(offsets, solution.parameters[n_active:].copy(), information, solution, self.effective_rows)
+        return Fit(offsets, parameters[n_active:].copy(), information, solution, self.effective_rows)
 
 
 def _active_classes(design: Design, with_offsets: bool) -> tuple[IntArray, IntArray]:
@@ -129,26 +154,41 @@ def _groups(settings: FitSettings, n_classes: int) -> IntArray:
 
 
 def _fit_with_group_prior(problem: _Problem, settings: FitSettings) -> Fit:
-    """Fit under N(μ_b, ν²_b) priors, with μ and ν² from the data; each round starts from the last."""
+    """Fit under N(μ_b, ν²_b) priors: μ as part of each fit, ν² updated in between."""
     groups = _groups(settings, problem.n_classes)
-    n_groups = int(groups.max()) + 1
-    per_row = 2.0 * problem.effective_rows
-    prior = GroupPrior(groups, np.zeros(n_groups), np.full(n_groups, 1.0 / (per_row * settings.lambda_a)))
-    on_weights = problem.ridge.strength[len(problem.active) :].tolist()
-    fit = problem.solve(problem.ridge, None)
-    converged = False
-    rounds = 0
+    n_groups, active = int(groups.max()) + 1, groups[problem.active]
+    per_row, n_active = 2.0 * problem.effective_rows, len(problem.active)
+    logit = GroupedLogit(problem.logit, active, n_groups, problem.ridge.strength[n_active:])
+    start = np.clip(1.0 / (per_row * settings.lambda_a), SMALLEST_VARIANCE, LARGEST_VARIANCE)
+    variances = np.full(n_groups, float(start))
+    parameters, offsets, converged, rounds = np.zeros(logit.logit.size + n_groups), None, False, 0
+    history = [variances]
     while not converged and rounds < MAX_PRIOR_ROUNDS:
         rounds += 1
-        prior = update_prior(prior, fit.offsets, fit.information)
-        penalty = problem.penalty(1.0 / (per_row * prior.class_variances), prior.class_means, on_weights)
-        moved = problem.solve(penalty, fit)
-        converged = bool((np.abs(moved.offsets - fit.offsets) <= OFFSET_TOLERANCE).all())
-        fit = moved
-    seen = fit.information > 0
-    offsets = np.where(seen, fit.offsets, prior.class_means)
+        used = variances
+        logit.set_strength(1.0 / (per_row * used[active]))
+        solution = minimize(logit, parameters, settings.tol, settings.max_iterations)
+        parameters = solution.parameters
+        deviations, weights, means = logit.parts(parameters)
+        information = problem.effective_rows * problem.logit.curvature()[0]
+        last, offsets = offsets, deviations + means[active]
+        converged = last is not None and bool((np.abs(offsets - last) <= OFFSET_TOLERANCE).all())
+        history.append(next_variances(variances, deviations, information, active))
+        variances = history[-1]
+        if rounds % 3 == 0 and not converged:
+            variances = extrapolate(history)
+            history = [variances]
+            offsets = None  # a leap says nothing about how near the end is
+    prior = GroupPrior(groups, _means_of_all_groups(means, active), used)
+    fit = problem.fit_from(np.concatenate([deviations + means[active], weights]), solution)
     account = Shrinkage("eb", prior, prior.factors(fit.information), rounds, converged)
-    return replace(fit, offsets=offsets, shrinkage=account)
+    return replace(fit, offsets=np.where(fit.information > 0, fit.offsets, prior.class_means), shrinkage=account)
+
+
+def _means_of_all_groups(means: FloatArray, active: IntArray) -> FloatArray:
+    """Give groups of which no class occurs the mean over the classes that do."""
+    occurs = np.bincount(active, minlength=len(means)) > 0
+    return np.where(occurs, means, means[active].mean())
 
 
 def _shrink_afterwards(fit: Fit, settings: FitSettings) -> Fit:

@@ -4,11 +4,12 @@ Parameters are one flat vector: the offsets of the classes that occur, then the 
 terms.  Everything is a weighted mean over covered rows plus a quadratic penalty, hence convex.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import FloatArray, IntArray
+from repair.arrays import FloatArray, IntArray, dot
 from repair.kernels import best_kernels
 from repair.parallel import map_row_blocks, row_blocks
 
@@ -28,7 +29,7 @@ class Penalty:
 
     def value(self, parameters: FloatArray) -> float:
         """Return the penalty at `parameters`."""
-        return float(self.strength @ (parameters - self.centre) ** 2)
+        return dot(self.strength, (parameters - self.centre) ** 2)
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
         """Return its gradient."""
@@ -78,6 +79,11 @@ class ConditionalLogit:
         """Number of parameters."""
         return self.n_offsets + int(self.columns.shape[2])
 
+    def units(self) -> FloatArray:
+        """Size of each parameter's column: 1 for offsets, at least 1 for terms."""
+        largest = np.abs(self.columns).max(axis=(0, 1), initial=1.0)
+        return np.concatenate([np.ones(self.n_offsets), largest])
+
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Return the objective and its gradient; later products are taken at this point."""
         offsets, weights = parameters[: self.n_offsets], parameters[self.n_offsets :]
@@ -120,6 +126,22 @@ class ConditionalLogit:
 
         return _in_order(map_row_blocks(multiply, self._blocks)) + 2.0 * self.penalty.strength * direction
 
+    def preconditioner(self, ridge: FloatArray | None = None) -> Callable[[FloatArray], FloatArray]:
+        """Return an approximate inverse of the Hessian: the offsets' diagonal and the weights' block.
+
+        `ridge` is the penalty's own curvature, if it is not to be that of `penalty`.
+        """
+        diagonal, block = self.curvature()
+        added = 2.0 * self.penalty.strength if ridge is None else ridge
+        inverse_diagonal = 1.0 / (diagonal + added[: self.n_offsets])
+        inverse_block = _inverse(block + np.diag(added[self.n_offsets :]))
+
+        def apply(vector: FloatArray) -> FloatArray:
+            on_weights = (inverse_block * vector[self.n_offsets :]).sum(axis=1)
+            return np.concatenate([inverse_diagonal * vector[: self.n_offsets], on_weights])
+
+        return apply
+
     def curvature(self) -> tuple[FloatArray, FloatArray]:
         """Return the loss's own curvature, without the penalty, at the point last evaluated.
 
@@ -141,6 +163,14 @@ class ConditionalLogit:
 
         parts = map_row_blocks(accumulate, self._blocks)
         return _in_order([part[0] for part in parts]), _in_order([part[1] for part in parts])
+
+
+def _inverse(block: FloatArray) -> FloatArray:
+    """Invert a positive block that may be badly scaled or, to rounding, singular."""
+    size = np.sqrt(np.diag(block))
+    scale = np.outer(size, size)
+    inverse: FloatArray = np.linalg.pinv(block / scale, rcond=1e-13, hermitian=True) / scale
+    return inverse
 
 
 def _in_order(parts: list[FloatArray]) -> FloatArray:

@@ -11,10 +11,16 @@ import numpy as np
 
 from repair.arrays import FloatArray, IntArray
 
-__all__ = ["GroupPrior", "Shrinkage", "frequency_groups", "paper_shrinkage", "update_prior"]
+__all__ = ["GroupPrior", "Shrinkage", "extrapolate", "frequency_groups", "next_variances", "paper_shrinkage"]
 
 #: Variances below this are zero for every purpose; keeps 1/ν² finite.
 SMALLEST_VARIANCE = 1e-8
+#: An offset that varies by more than this (in logarithms of odds) is not an offset any more.
+LARGEST_VARIANCE = 1e6
+#: Extrapolation may change a variance by a factor of e to this at most.
+LONGEST_LEAP = 3.0
+#: Steps that shrink more slowly than by this factor are taken to shrink by it.
+STEADIEST = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,29 +60,38 @@ class Shrinkage:
 def frequency_groups(class_counts: FloatArray | None, n_groups: int, n_classes: int) -> IntArray:
     """Cut the classes, sorted by training count, into `n_groups` bins of equal size."""
     groups = np.zeros(n_classes, dtype=np.int32)
+    n_groups = min(n_groups, n_classes)
     if n_groups > 1 and class_counts is not None:
         for group, members in enumerate(np.array_split(np.argsort(class_counts, kind="stable"), n_groups)):
             groups[members] = group
     return groups
 
 
-def update_prior(prior: GroupPrior, offsets: FloatArray, information: FloatArray) -> GroupPrior:
-    """Return the next prior: μ = mean â, ν² = Σ(â−μ)² / Σ(1−λ), over classes that have data.
+def next_variances(
+    variances: FloatArray, deviations: FloatArray, information: FloatArray, groups: IntArray
+) -> FloatArray:
+    """Return the next ν² of each group: Σz² / Σ(1−λ), over its classes that have data.
 
-    EM would set ν² to the mean of (â−μ)² + 1/(J+1/ν²).  Both stand still at the same ν², but EM
+    EM would set ν² to the mean of z² + 1/(J+1/ν²).  Both stand still at the same ν², but EM
     creeps towards a variance of zero while this form (MacKay's evidence update) gets there
-    geometrically.  Classes without data sit at the group mean and have no say.
+    geometrically.  A group without data keeps its variance.
     """
-    means, variances = prior.means.copy(), prior.variances.copy()
-    trust = 1.0 - prior.factors(information)
-    for group in range(len(means)):
-        members = (prior.groups == group) & (information > 0)
-        if not members.any():
-            continue
-        means[group] = offsets[members].mean()
-        spread = float(((offsets[members] - means[group]) ** 2).sum())
-        variances[group] = max(spread / float(trust[members].sum()), SMALLEST_VARIANCE)
-    return GroupPrior(prior.groups, means, variances)
+    ratio = information * variances[groups]
+    trust = np.bincount(groups, ratio / (1.0 + ratio), minlength=len(variances))
+    spread = np.bincount(groups, np.where(information > 0, deviations**2, 0.0), minlength=len(variances))
+    known = np.bincount(groups, information > 0, minlength=len(variances)) > 0
+    updated = np.where(trust > 0, spread / np.where(trust > 0, trust, 1.0), 0.0)
+    return np.where(known, np.clip(updated, SMALLEST_VARIANCE, LARGEST_VARIANCE), variances)
+
+
+def extrapolate(history: list[FloatArray]) -> FloatArray:
+    """Guess where three successive variances lead: as if their logarithms approached it geometrically."""
+    first, second, third = np.log(history[-3]), np.log(history[-2]), np.log(history[-1])
+    before = np.where(second == first, 1.0, second - first)
+    ratio = np.clip((third - second) / before, 0.0, STEADIEST)
+    leap = np.clip((third - second) * ratio / (1.0 - ratio), -LONGEST_LEAP, LONGEST_LEAP)
+    guess: FloatArray = np.exp(third + leap)
+    return np.clip(guess, SMALLEST_VARIANCE, LARGEST_VARIANCE)
 
 
 def paper_shrinkage(

@@ -1,25 +1,45 @@
 """Truncated Newton for the convex conditional logit.
 
 Each step solves the Newton equation approximately by preconditioned conjugate gradients and then
-searches along the direction.  The preconditioner is the offsets' diagonal and the weights' full
-block.  How it ended is part of the result.
+searches along the direction.  How it ended is part of the result.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from repair.arrays import FloatArray
-from repair.objective import ConditionalLogit
+from repair.arrays import FloatArray, dot
 
-__all__ = ["Solution", "minimize"]
+__all__ = ["Objective", "Solution", "minimize"]
 
 #: A step must gain at least this share of what the slope promises.
 SUFFICIENT_DECREASE = 1e-4
-#: Objective changes below this share of its value are rounding; then the gradient decides.
+#: Objective changes below this share of its value are rounding; then the gradient must fall instead.
 ROUNDING = 1e-13
-SMALLEST_STEP = 2.0**-40
+WORTHWHILE = 0.9
+SMALLEST_STEP = 2.0**-80
+
+
+class Objective(Protocol):
+    """What the solver needs of a convex function: it looks at nothing else."""
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Evaluate; products and preconditioner then refer to this point."""
+        ...
+
+    def hessian_product(self, direction: FloatArray) -> FloatArray:
+        """Multiply the Hessian by a direction."""
+        ...
+
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        """Return an approximate inverse of the Hessian."""
+        ...
+
+    def units(self) -> FloatArray:
+        """Return the size of each parameter's column, at least 1."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,76 +55,71 @@ class Solution:
     converged: bool
 
 
-def minimize(objective: ConditionalLogit, start: FloatArray, tolerance: float, max_iterations: int) -> Solution:
-    """Minimise until the largest gradient entry is at most `tolerance`."""
+def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iterations: int) -> Solution:
+    """Minimise until the largest gradient entry is at most `tolerance`.
+
+    Entries are measured in units of their column where that is larger than 1: with scores in the
+    millions, a gradient of 1e-8 in plain units is below what rounding allows.
+    """
+    units = objective.units()
     parameters = start.copy()
     value, gradient = objective.value_and_gradient(parameters)
     evaluations, products = 1, 0
     for iteration in range(max_iterations + 1):
-        norm = _largest(gradient)
+        norm = _largest(gradient, units)
         if norm <= tolerance or iteration == max_iterations or not np.isfinite(value):
             break
         forcing = min(0.1, norm**0.5)
         direction, used = _newton_direction(objective, gradient, forcing)
         products += used
+        slope = dot(gradient, direction)
         step = 1.0
         while True:
             trial = parameters + step * direction
             trial_value, trial_gradient = objective.value_and_gradient(trial)
             evaluations += 1
-            if _improves(value, trial_value, step * float(gradient @ direction), gradient, trial_gradient):
+            if _improves(value, trial_value, step * slope, norm, _largest(trial_gradient, units)):
                 break
             step /= 2.0
             if step < SMALLEST_STEP:
                 objective.value_and_gradient(parameters)  # leave the probabilities at the point returned
                 return Solution(parameters, value, norm, iteration, evaluations + 1, products, False)
         parameters, value, gradient = trial, trial_value, trial_gradient
-    norm = _largest(gradient)
+    norm = _largest(gradient, units)
     return Solution(parameters, value, norm, iteration, evaluations, products, bool(norm <= tolerance))
 
 
-def _largest(gradient: FloatArray) -> float:
-    return float(np.abs(gradient).max(initial=0.0))
+def _largest(gradient: FloatArray, units: FloatArray) -> float:
+    return float(np.abs(gradient / units).max(initial=0.0))
 
 
-def _improves(old: float, new: float, promised: float, old_gradient: FloatArray, new_gradient: FloatArray) -> bool:
-    if new <= old + SUFFICIENT_DECREASE * promised:
-        return True
-    within_rounding = abs(new - old) <= ROUNDING * max(1.0, abs(old))
-    return within_rounding and _largest(new_gradient) < _largest(old_gradient)
+def _improves(old: float, new: float, promised: float, old_norm: float, new_norm: float) -> bool:
+    if abs(new - old) <= ROUNDING * max(1.0, abs(old)):
+        return new_norm <= WORTHWHILE * old_norm
+    return new <= old + SUFFICIENT_DECREASE * promised
 
 
-def _newton_direction(objective: ConditionalLogit, gradient: FloatArray, forcing: float) -> tuple[FloatArray, int]:
+def _newton_direction(objective: Objective, gradient: FloatArray, forcing: float) -> tuple[FloatArray, int]:
     """Solve H·d = −g to a residual of `forcing` times the gradient, in the preconditioner's norm."""
-    precondition = _preconditioner(objective)
+    precondition = objective.preconditioner()
     direction = np.zeros_like(gradient)
     residual = -gradient
     conjugate = precondition(residual)
-    size = float(residual @ conjugate)
+    size = dot(residual, conjugate)
     target = forcing**2 * size
     products, limit = 0, 2 * len(gradient) + 10
     while True:
         products += 1
         image = objective.hessian_product(conjugate)
-        length = size / float(conjugate @ image)
+        bend = dot(conjugate, image)
+        if not 0.0 < bend < np.inf:  # rounding has eaten the curvature; what has been gained must do
+            return (direction if direction.any() else conjugate), products
+        length = size / bend
         direction += length * conjugate
         residual -= length * image
         scaled = precondition(residual)
-        new_size = float(residual @ scaled)
-        if new_size <= target or products == limit:
+        new_size = dot(residual, scaled)
+        if not new_size > target or products == limit:
             return direction, products
         conjugate = scaled + (new_size / size) * conjugate
         size = new_size
-
-
-def _preconditioner(objective: ConditionalLogit) -> Callable[[FloatArray], FloatArray]:
-    n_offsets = objective.n_offsets
-    diagonal, block = objective.curvature()
-    ridge = 2.0 * objective.penalty.strength
-    inverse_diagonal = 1.0 / (diagonal + ridge[:n_offsets])
-    inverse_block = np.linalg.inv(block + np.diag(ridge[n_offsets:]))
-
-    def apply(vector: FloatArray) -> FloatArray:
-        return np.concatenate([inverse_diagonal * vector[:n_offsets], inverse_block @ vector[n_offsets:]])
-
-    return apply

@@ -1,0 +1,83 @@
+"""The conditional logit with offsets written as group mean plus deviation: a = μ_b + z.
+
+Only the deviations are penalised.  Searching for μ together with z and θ finds the group means
+directly; moving them to the mean of the offsets after each fit would creep when deviations are
+small, because then the offsets hardly leave the means they were given.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from repair.arrays import FloatArray, IntArray
+from repair.objective import ConditionalLogit, Penalty
+
+__all__ = ["GroupedLogit"]
+
+#: Shifting all means alike changes nothing; this keeps them from drifting.
+MEAN_STRENGTH = 1e-9
+
+
+class GroupedLogit:
+    """A `ConditionalLogit` in the parameters (deviations z, weights θ, means μ).
+
+    Parameters
+    ----------
+    logit : ConditionalLogit
+        In offsets and weights; its own penalty is set to zero.
+    groups : ndarray of int (n_offsets,)
+    n_groups : int
+    on_weights : ndarray (d,)
+        Penalty strengths of the weights.
+    """
+
+    def __init__(self, logit: ConditionalLogit, groups: IntArray, n_groups: int, on_weights: FloatArray) -> None:
+        self.logit, self.groups, self.n_groups = logit, groups, n_groups
+        self.n_weights = logit.size - logit.n_offsets
+        logit.penalty = Penalty(np.zeros(logit.size), np.zeros(logit.size))
+        self._on_weights = on_weights
+        self.set_strength(np.ones(logit.n_offsets))
+
+    def set_strength(self, on_deviations: FloatArray) -> None:
+        """Set the penalty strengths of the deviations."""
+        strength = np.concatenate([on_deviations, self._on_weights, np.full(self.n_groups, MEAN_STRENGTH)])
+        self.penalty = Penalty(strength, np.zeros(len(strength)))
+
+    def parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Split a parameter vector into deviations, weights and means."""
+        first, second = self.logit.n_offsets, self.logit.size
+        return parameters[:first], parameters[first:second], parameters[second:]
+
+    def units(self) -> FloatArray:
+        """Size of each parameter's column."""
+        return np.concatenate([self.logit.units(), np.ones(self.n_groups)])
+
+    def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
+        """Return the objective and its gradient; later products are taken at this point."""
+        value, gradient = self.logit.value_and_gradient(self._expand(parameters))
+        return value + self.penalty.value(parameters), self._collect(gradient) + self.penalty.gradient(parameters)
+
+    def hessian_product(self, direction: FloatArray) -> FloatArray:
+        """Return the Hessian times `direction`, at the point last evaluated."""
+        product = self._collect(self.logit.hessian_product(self._expand(direction)))
+        return product + 2.0 * self.penalty.strength * direction
+
+    def preconditioner(self) -> Callable[[FloatArray], FloatArray]:
+        """Return an approximate inverse of the Hessian at the point last evaluated."""
+        deviations, weights, means = self.parts(2.0 * self.penalty.strength)
+        inner = self.logit.preconditioner(np.concatenate([deviations, weights]))
+        diagonal = self.logit.curvature()[0]
+        on_means = 1.0 / (np.bincount(self.groups, diagonal, minlength=self.n_groups) + means)
+
+        def apply(vector: FloatArray) -> FloatArray:
+            return np.concatenate([inner(vector[: self.logit.size]), on_means * vector[self.logit.size :]])
+
+        return apply
+
+    def _expand(self, parameters: FloatArray) -> FloatArray:
+        deviations, weights, means = self.parts(parameters)
+        return np.concatenate([deviations + means[self.groups], weights])
+
+    def _collect(self, gradient: FloatArray) -> FloatArray:
+        on_offsets = gradient[: self.logit.n_offsets]
+        return np.concatenate([gradient, np.bincount(self.groups, on_offsets, minlength=self.n_groups)])

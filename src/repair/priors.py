@@ -1,0 +1,56 @@
+"""Class shares from counts, when most classes have few."""
+
+import numpy as np
+
+from repair.arrays import FloatArray
+
+__all__ = ["smoothed_shares"]
+
+#: Pseudo-rows are searched between these, on a logarithmic scale.
+FEWEST_ROWS, MOST_ROWS = 1e-2, 1e8
+
+
+def smoothed_shares(counts: FloatArray, guesses: list[FloatArray]) -> FloatArray:
+    """Return class shares from counts, smoothed by pseudo-rows spread like the best of some guesses.
+
+    The shares are the mean of a Dirichlet posterior, (count + m·guess)/(n + m).  Which guess, and
+    how many pseudo-rows m, is decided by the likelihood the counts then have: counts that follow
+    the guess are smoothed a lot, counts that contradict it little.
+
+    Parameters
+    ----------
+    counts : ndarray (K,)
+        Rows per class; weights may make them fractional.
+    guesses : list of ndarray (K,)
+        Possible shares, each adding up to 1 and nowhere 0.
+
+    Returns
+    -------
+    ndarray (K,)
+        Adds up to 1 and is nowhere 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.priors import smoothed_shares
+    >>> smoothed_shares(np.array([90.0, 8.0, 2.0, 0.0]), [np.full(4, 0.25)]).round(2).tolist()
+    [0.89, 0.08, 0.02, 0.0]
+    """
+    from scipy.optimize import minimize_scalar
+    from scipy.special import gammaln
+
+    total = counts.sum()
+
+    def cost(log_rows: float, guess: FloatArray) -> float:
+        prior = np.exp(log_rows) * guess
+        likelihood = (
+            gammaln(prior.sum()) - gammaln(prior.sum() + total) + (gammaln(counts + prior) - gammaln(prior)).sum()
+        )
+        return -float(likelihood)
+
+    bounds = (np.log(FEWEST_ROWS), np.log(MOST_ROWS))
+    found = [minimize_scalar(cost, bounds=bounds, args=(guess,), method="bounded") for guess in guesses]
+    best = int(np.argmin([result.fun for result in found]))
+    rows = float(np.exp(found[best].x))
+    shares: FloatArray = (counts + rows * guesses[best]) / (total + rows)
+    return shares
