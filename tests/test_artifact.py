@@ -31,6 +31,8 @@ def same_model(one, other, scores):
     assert one.weights_ == other.weights_
     assert (one.class_counts_ == other.class_counts_).all()
     assert (one.unseen_classes_ == other.unseen_classes_).all()
+    target = np.linspace(1, 2, scores.shape[1])
+    assert (one.rerank(scores, target_prior=target).scores == other.rerank(scores, target_prior=target).scores).all()
     assert {name: getattr(one, name) for name in one.parameters if name not in ("grid", "terms")} == {
         name: getattr(other, name) for name in other.parameters if name not in ("grid", "terms")
     }
@@ -44,7 +46,7 @@ def same_model(one, other, scores):
         Reranker(6, "pairwise_only", terms=("score_gap", "similarity"), dial=0.3),
         Reranker(6, shrinkage="paper"),
         Base(6),
-        LogitAdjustment(6),
+        LogitAdjustment(6, grid=np.array([0.0, 0.5, 1.0])),
         TauNormalization(6, tau=0.5),
         Temperature(6),
         ClasswiseTemperature(6, shrinkage="eb"),
@@ -58,6 +60,8 @@ def test_every_method_survives_a_round_trip(problem, path, model):
     again = load(path)
     assert type(again) is type(model)
     same_model(model, again, problem.scores)
+    again.save(path.with_name("again"))
+    assert path.read_bytes() == path.with_name("again").read_bytes()
     if model.shrinkage_ is not None:
         assert (model.shrinkage_.factors == again.shrinkage_.factors).all()
         assert model.shrinkage_.kind == again.shrinkage_.kind
@@ -130,13 +134,37 @@ def test_saving_replaces_and_follows_links_and_obeys_the_umask(problem, tmp_path
     model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_bytes(b"old")
+    target.chmod(0o600)
     link.symlink_to(target)
     before = os.umask(0o027)
     try:
         model.save(link)
+        model.save(tmp_path / "fresh")
     finally:
         os.umask(before)
     assert link.is_symlink()
-    assert target.stat().st_mode & 0o777 == 0o640
+    assert target.stat().st_mode & 0o777 == 0o600  # an existing file keeps its permissions
+    assert (tmp_path / "fresh").stat().st_mode & 0o777 == 0o640
     same_model(model, load(target), problem.scores)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "target"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["fresh", "link", "target"]
+
+
+def test_a_listed_class_without_information_stays_unseen_after_loading(problem, path):
+    """Information, not label counts, says which offsets the rows speak of."""
+    model = Reranker(problem.k, "classwise").fit(problem.scores[:60], problem.labels[:60])
+    never_a_label = np.setdiff1d(np.arange(20), problem.labels[:60])
+    listed = np.setdiff1d(never_a_label, model.unseen_classes_)
+    assert len(listed) > 0
+    model.save(path)
+    assert (load(path).unseen_classes_ == model.unseen_classes_).all()
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(problem, path):
+    model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
+    model.mode = "bad"
+    with pytest.raises(ArtifactError, match="cannot be saved: mode is 'bad'"):
+        model.save(path)
+    model.mode, model.dial = "pairwise", float("nan")
+    with pytest.raises(ArtifactError, match="cannot be saved: dial is nan"):
+        model.save(path)
+    assert not path.exists()

@@ -157,3 +157,34 @@ def test_classwise_temperature_is_pairwise_with_the_score_gap_alone(problem):
     assert 1 / one.temperature_ == pytest.approx(1 + factor * other.weights_["score_gap"], abs=1e-6)
     np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-6)
     assert one.objective_ == pytest.approx(other.objective_, abs=1e-9)
+
+
+def test_classwise_temperature_at_its_bound_refits_the_offsets():
+    rng = np.random.default_rng(0)
+    labels = rng.choice(6, size=400, p=[0.4, 0.2, 0.1, 0.1, 0.1, 0.1])
+    misleading = rng.normal(size=(400, 6)) - 3 * np.eye(6)[labels]
+    model = ClasswiseTemperature(6).fit(misleading, labels)
+    assert 1 / model.temperature_ == pytest.approx(1e-3)
+    loss = evaluate(model.rerank(misleading), labels).conditional["nll"]
+    entropy = -sum(share * np.log(share) for share in np.bincount(labels) / 400)
+    assert loss == pytest.approx(entropy, abs=0.02)  # nothing left but the class shares
+    ridge = 1e-3 * (model.offsets_**2).sum() + 1e-3 * (1 - 1e-3) ** 2
+    assert model.objective_ == pytest.approx(loss + ridge, abs=1e-6)
+    plain = Temperature(6).fit(misleading, labels)
+    loss = evaluate(plain.rerank(misleading), labels).conditional["nll"]
+    assert plain.objective_ == pytest.approx(loss + 5e-5 * (1 - 1e-3) ** 2, abs=1e-6)
+
+
+def test_uncovered_rows_are_no_hits_while_tuning():
+    """Rows whose label is not listed must not make the base's first choice look right."""
+    scores = np.array([[2.0, 1.9, 0.0]] * 30 + [[3.0, 0.0, -1.0]] * 5)
+    labels = np.array([1] * 10 + [2] * 20 + [0] * 5)
+    model = LogitAdjustment(2).fit(scores, labels, class_counts=[90, 9, 1])
+    assert model.tau_ > 0
+
+
+def test_norms_that_differ_too_much_are_refused(problem):
+    norms = np.ones(20)
+    norms[3] = 1e-300
+    with pytest.raises(InputError, match="weight_norms differ too much for tau = 10"):
+        TauNormalization(problem.k, tau=10).fit(problem.scores, problem.labels, weight_norms=norms)

@@ -40,12 +40,60 @@ def test_the_models_own_dial_is_the_default(problem, model):
     assert (dialled.rerank(problem.scores, dial=0.0).ids == model.rerank(problem.scores).ids).all()
 
 
-def test_target_prior_is_relative_to_the_calibration_labels(problem, model):
-    mass = np.bincount(problem.labels, minlength=20) + 1.0
-    assert (model.rerank(problem.scores, target_prior=mass).ids == model.rerank(problem.scores).ids).all()
-    target = np.ones(20)
-    for class_id, shift in shift_of(model, problem.scores[0], target_prior=target).items():
-        assert shift == pytest.approx(np.log((1 / 20) / (mass[class_id] / mass.sum())))
+def test_target_prior_is_relative_to_the_shares_the_fit_has_seen(problem, model):
+    prior = model._state.calibration_prior
+    assert (model.rerank(problem.scores, target_prior=prior).ids == model.rerank(problem.scores).ids).all()
+    for class_id, shift in shift_of(model, problem.scores[0], target_prior=np.ones(20)).items():
+        assert shift == pytest.approx(np.log((1 / 20) / prior[class_id]))
+    shares = np.bincount(problem.labels, minlength=20) / 300
+    assert np.abs(prior - shares).max() < 0.05
+
+
+def test_the_shares_a_fit_has_seen_follow_its_weights(problem):
+    """Row weights, class weights and α tilt what the fit sees, so they tilt the prior too."""
+    counts = problem.class_counts
+    heavy = np.where(np.arange(20) == 1, 5.0, 1.0)
+    plain, weighted, tilted = (
+        Reranker(problem.k, alpha=alpha)
+        .fit(problem.scores, problem.labels, class_weights=weights, **problem.known)
+        ._state.calibration_prior
+        for alpha, weights in ((0.0, None), (0.0, heavy), (1.0, None))
+    )
+    shares = np.bincount(problem.labels, minlength=20) / 300
+    expected = shares * heavy / (shares * heavy).sum()
+    assert weighted[1] == pytest.approx(expected[1], abs=0.05)
+    assert weighted[1] > plain[1] + 0.1
+    expected = shares / np.sqrt(counts + 1) / (shares / np.sqrt(counts + 1)).sum()
+    assert tilted[0] == pytest.approx(expected[0], abs=0.05)
+    assert tilted[0] < plain[0] - 0.1
+
+
+def test_probabilities_listen_to_the_target_prior(problem, model):
+    target = np.linspace(1, 5, 20)
+    shares = model.predict_proba(problem.scores, target_prior=target)
+    ranking = model.rerank(problem.scores, target_prior=target)
+    expected = np.exp(ranking.scores - ranking.scores.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(shares, expected / expected.sum(axis=1, keepdims=True), atol=1e-12)
+
+
+def test_passing_the_true_mix_does_no_harm_when_classes_outnumber_rows():
+    """Most classes have no row at all; smoothing must not read that as evidence."""
+    rng = np.random.default_rng(0)
+    n_classes, n = 2000, 1500
+    prior = 1 / np.arange(1, n_classes + 1) ** 0.7
+    prior /= prior.sum()
+
+    def draw():
+        labels = rng.choice(n_classes, size=n, p=prior)
+        scores = rng.normal(size=(n, n_classes)) + np.log(prior)
+        scores[np.arange(n), labels] += 5.0
+        return scores, labels
+
+    calibration, (scores, labels) = draw(), draw()
+    model = Reranker(10, "classwise", shrinkage="eb").fit(*calibration, class_counts=np.round(prior * 50_000) + 1)
+    plain = (model.predict(scores) == labels).mean()
+    given = (model.predict(scores, target_prior=prior) == labels).mean()
+    assert given > plain - 0.02
 
 
 def test_target_prior_restores_accuracy_when_the_mix_changes(make_problem):
@@ -71,6 +119,7 @@ def test_costs_add_their_logarithm(problem, model):
     [
         ({"dial": np.nan}, "dial is nan"),
         ({"dial": "half"}, "dial is 'half'"),
+        ({"dial": 1e9}, "dial is 1000000000.0; it must be a finite number of at least -100 and at most 100"),
         ({"target_prior": np.ones(3)}, "target_prior has 3 entries, but there are 20 classes"),
         ({"target_prior": np.zeros(20)}, r"target_prior\[0\] is 0.0"),
         ({"class_costs": -np.ones(20)}, r"class_costs\[0\] is -1.0"),

@@ -111,3 +111,13 @@ def test_likelihood_is_what_the_fit_minimises(problem):
     loss = evaluate(model.rerank(problem.scores), problem.labels).conditional["nll"]
     penalty = 1e-6 * (model.offsets_**2).sum() + 1e-6 * sum(w**2 for w in model.weights_.values())
     assert loss < model.objective_ <= loss + penalty + 1e-12
+
+
+def test_labels_that_are_no_class_count_as_rows_but_not_as_a_class(ranking):
+    result = evaluate(ranking, [2, 0, -1, -1, 4], class_counts=[100, 9, 8, 7, 6])
+    assert result.unconditional["hit@1"] == 0.2
+    assert result.unconditional["macro"] == pytest.approx(1 / 3)
+    assert result.unconditional["rare"] == 0.5
+    assert result.unconditional["frequent"] == 0.0
+    assert result.rows["rare"].tolist() == [True, False, False, False, True]
+    assert result.rows["frequent"].tolist() == [False, True, False, False, False]

@@ -43,17 +43,54 @@ def test_tau_alone_is_logit_adjustment(problem):
     assert (model.predict(problem.scores) == shortlist.ids[np.arange(300), adjusted.argmax(axis=1)]).all()
 
 
-def test_alpha_weights_follow_their_formula(problem):
+def test_row_weights_follow_their_formula(problem):
     from repair.calibration import CalibrationSet
     from repair.design import Design
 
-    calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
+    groups, given = np.arange(300) // 3, 1.0 + np.arange(300) % 4
+    calibration = CalibrationSet.build(
+        problem.scores, problem.labels, problem.k, groups=groups, sample_weight=given, **problem.known
+    )
     design = Design.of(calibration, (), 0.0)
-    labels = problem.labels[calibration.covered]
-    upweight = 1 / np.sqrt(problem.class_counts[labels] + 1)
-    expected = 0.7 / len(labels) + 0.3 * upweight / upweight.sum()
+    importance = (given / 3)[calibration.covered]
+    upweighted = importance / np.sqrt(problem.class_counts[problem.labels[calibration.covered]] + 1)
+    expected = 0.7 * importance / importance.sum() + 0.3 * upweighted / upweighted.sum()
     np.testing.assert_allclose(design.row_weights(0.3), expected)
     assert design.row_weights(0.3).sum() == pytest.approx(1)
+
+
+def test_unknown_labels_have_no_class_weight(problem):
+    from repair.calibration import CalibrationSet
+
+    labels = problem.labels.copy()
+    labels[:5] = -1
+    weights = np.arange(1.0, 21.0)
+    built = CalibrationSet.build(problem.scores, labels, problem.k, class_weights=weights)
+    np.testing.assert_allclose(built.importance[:5], 1.0)
+    np.testing.assert_allclose(built.importance[5:], weights[labels[5:]] / 20)
+    model = Reranker(problem.k, "classwise").fit(problem.scores, labels)
+    assert model.account_.n_unknown == 5
+
+
+def test_counts_are_the_given_ones_or_else_the_labels(problem):
+    given = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
+    assert (given.class_counts_ == problem.class_counts).all()
+    counted = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels)
+    assert (counted.class_counts_ == np.bincount(problem.labels, minlength=20)).all()
+    assert any("class_counts was not given" in note for note in counted.account_.notes)
+
+
+def test_nobody_can_reach_into_a_fitted_model(problem):
+    similarity = problem.similarity.copy()
+    model = Reranker(problem.k).fit(
+        problem.scores, problem.labels, class_counts=problem.class_counts, similarity=similarity
+    )
+    before = model.rerank(problem.scores).scores
+    similarity[:] = np.nan
+    assert (model.rerank(problem.scores).scores == before).all()
+    for array in (model.offsets_, model.class_counts_):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
 
 
 def test_groups_weigh_one_each_unless_switched_off(problem):
@@ -157,7 +194,7 @@ def test_a_shortlist_is_used_as_wide_as_it_is(problem):
         ({"lambda_theta": -1}, "lambda_theta is -1"),
         ({"lambda_a": np.nan}, "lambda_a is nan"),
         ({"lambda_a": "much"}, "lambda_a is 'much'"),
-        ({"lambda_a": np.inf}, "lambda_a is infinite"),
+        ({"lambda_a": np.inf}, "lambda_a is inf; it must be a finite number"),
         ({"alpha": 1.5}, "alpha is 1.5; it must be a finite number of at least 0 and at most 1"),
         ({"shrinkage": True}, "shrinkage is True"),
         ({"shrinkage": "bayes"}, "shrinkage is 'bayes'"),
@@ -189,10 +226,10 @@ def test_nothing_works_before_fit(problem, method):
 
 def test_a_failed_fit_leaves_the_old_model(problem):
     model = Reranker(problem.k).fit(problem.scores, problem.labels, **problem.known)
-    before = model.offsets_
+    before = model._state
     with pytest.raises(InputError):
         model.fit(problem.scores, problem.labels + 100, **problem.known)
-    assert model.offsets_ is before
+    assert model._state is before
 
 
 def test_repr_shows_what_was_chosen():

@@ -112,3 +112,28 @@ def test_take_one_row_and_repr():
     shortlist = Shortlist.from_scores(np.eye(4), 2)
     assert len(shortlist.take(2)) == 1
     assert repr(shortlist) == "Shortlist(4 rows, 2 candidates, 4 classes)"
+
+
+def test_equal_scores_of_given_candidates_are_ordered_by_class_id():
+    assert Shortlist.from_candidates([[9, 4, 7]], [[1.0, 1.0, 1.0]], 10).ids.tolist() == [[4, 7, 9]]
+
+
+def test_a_bad_score_in_a_later_block_is_named_by_its_own_row(monkeypatch):
+    monkeypatch.setattr("repair.shortlist.SCORES_PER_BLOCK", 40)
+    scores = np.zeros((30, 8))
+    scores[23, 5] = np.nan
+    with pytest.raises(ValueError, match=r"scores\[23, 5\] is nan"):
+        Shortlist.from_scores(scores, 3)
+
+
+def test_very_long_lists_are_sorted_in_good_time():
+    scores = np.arange(200_000.0)[None]
+    assert Shortlist.from_scores(scores, 100_000).ids[0, :3].tolist() == [199_999, 199_998, 199_997]
+
+
+def test_no_rows_taken_is_no_rows_ranked(problem):
+    from repair import Base
+
+    model = Base(problem.k).fit(problem.scores, problem.labels)
+    shortlist = Shortlist.from_scores(problem.scores, problem.k)
+    assert len(model.rerank(shortlist.take(np.zeros(300, dtype=bool)))) == 0

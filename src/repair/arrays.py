@@ -5,7 +5,17 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PAD_ID", "PAD_SCORE", "AnyArray", "BoolArray", "FloatArray", "IntArray", "read_only"]
+__all__ = [
+    "PAD_ID",
+    "PAD_SCORE",
+    "AnyArray",
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "dot",
+    "read_only",
+    "row_sums",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int32]
@@ -15,6 +25,21 @@ AnyArray: TypeAlias = NDArray[Any]
 #: What stands in a slot of a row that has fewer candidates than its neighbours.
 PAD_ID = -1
 PAD_SCORE = -np.inf
+
+
+def dot(left: FloatArray, right: FloatArray) -> float:
+    """Return Σ left·right with the same bits whatever the number of BLAS threads."""
+    return float(np.sum(left * right))
+
+
+def row_sums(values: FloatArray) -> FloatArray:
+    """Return each row's sum, added from left to right.
+
+    Zeros at the end then change no bit, so a row has the same sum however far it is padded;
+    numpy's own sum adds in an order that depends on the width.
+    """
+    sums: FloatArray = np.cumsum(values, axis=1)[:, -1]
+    return sums
 
 
 def read_only(array: AnyArray) -> AnyArray:

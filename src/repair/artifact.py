@@ -5,6 +5,7 @@ a model is built from it, and a schema newer than this library knows is refused.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from os import PathLike
 from typing import Any
@@ -44,7 +45,15 @@ def save_model(model: ShortlistReranker, path: "str | PathLike[str]") -> None:
     if type(model).__name__ not in _methods() or type(model) is not _methods()[type(model).__name__]:
         raise ArtifactError(f"{type(model).__name__} is not one of this library's methods; only those can be saved")
     arrays = _arrays_of(state)
-    described = json.dumps(_description_of(model, state), sort_keys=True, allow_nan=False, ensure_ascii=False)
+    try:
+        model._check_parameters(state.correction.table)
+        description = _description_of(model, state)
+        described = json.dumps(description, sort_keys=True, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ArtifactError(f"this {type(model).__name__} cannot be saved: {error}") from None
+    for name, array in arrays.items():
+        if not np.isfinite(array).all():
+            raise ArtifactError(f"this {type(model).__name__} cannot be saved: its {name} are not all finite")
     write_atomically(path, save(arrays, metadata={FORMAT: described}))
 
 
@@ -89,8 +98,11 @@ def load(path: "str | PathLike[str]", *, similarity: Any = None) -> ShortlistRer
                 f"{reader.path}: schema {schema} is newer than {SCHEMA}, the newest this version "
                 f"({__version__}) reads; upgrade repair-rerank"
             )
+        reader.text("library_version")
+        if reader.boolean("row_level_content"):
+            raise reader.refuse("row_level_content is true, but this version stores none")
         state = _state_from(reader, similarity)
-        model = _method_from(reader, state.correction.table)
+        model = _method_from(reader, state)
         reader.finish()
     model._state = state
     return model
@@ -134,9 +146,11 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
 
 def _plain(value: Any) -> Any:
     """Turn a constructor argument into what JSON holds."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, tuple | list):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     return value
 
@@ -175,21 +189,23 @@ def _arrays_of(state: FittedState) -> dict[str, AnyArray]:
     return {name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None}
 
 
-def _method_from(reader: FieldReader, table: ClassTable) -> ShortlistReranker:
+def _method_from(reader: FieldReader, state: FittedState) -> ShortlistReranker:
     name = reader.text("method")
     methods = _methods()
     if name not in methods:
         raise reader.refuse(f"method is {name!r}, which this version does not know")
     parameters = reader.mapping("parameters")
-    unknown = set(parameters) - set(methods[name].parameters)
-    if unknown:
-        raise reader.refuse(f"parameters holds {sorted(unknown)[0]!r}, which {name} does not take")
+    different = set(parameters) ^ set(methods[name].parameters)
+    if different:
+        raise reader.refuse(f"parameters has {sorted(different)[0]!r} too many or too few for {name}")
     given = {key: tuple(value) if isinstance(value, list) else value for key, value in parameters.items()}
     model = methods[name](**given)
     try:
-        model._check_parameters(table)
+        model._check_parameters(state.correction.table)
     except InputError as error:
         raise reader.refuse(f"parameters cannot be: {error}") from None
+    if state.account.mode != model.mode_name:
+        raise reader.refuse(f"account.mode is {state.account.mode!r}, which is not what {name} fits")
     return model
 
 
@@ -204,13 +220,15 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         similarity=_similarity_from(reader, n_classes, similarity),
         class_names=reader.names("class_names", n_classes),
     )
+    if table.class_counts is not None and not table.class_counts.sum() > 1.0:
+        raise reader.refuse("class_counts do not add up to more than 1")
     terms = _terms_from(reader, table)
     tau = reader.number("tau")
-    if tau != 0.0 and table.class_counts is None:
-        raise reader.refuse("tau is set, but there are no class_counts")
+    if abs(tau) > 10.0 or (tau != 0.0 and table.class_counts is None):
+        raise reader.refuse(f"tau is {tau:g}, which is out of range or lacks class_counts")
     scale = reader.vector("scale", None, low=0.0)
-    if len(scale) not in (1, n_classes):
-        raise reader.refuse(f"scale has {len(scale)} entries; expected 1 or {n_classes}")
+    if len(scale) not in (1, n_classes) or not (scale > 0).all():
+        raise reader.refuse(f"scale must be 1 or {n_classes} positive numbers")
     correction = Correction(
         table,
         tau,
@@ -220,8 +238,8 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         scale,
     )
     prior = reader.vector("calibration_prior", n_classes, low=0.0)
-    if not (prior > 0).all():
-        raise reader.refuse("calibration_prior holds a zero")
+    if not (prior > 0).all() or abs(float(prior.sum()) - 1.0) > 1e-6:
+        raise reader.refuse("calibration_prior must be positive and add up to 1")
     return FittedState(
         correction=correction,
         n_candidates=n_candidates,
@@ -259,7 +277,7 @@ def _similarity_from(reader: FieldReader, n_classes: int, given: Any) -> Similar
         raise reader.refuse(f"similarity is {kind!r}; expected none, dense, sparse or function")
     keys = reader.array("similarity.keys", ("I64",), 1)
     values = reader.vector("similarity.values", len(keys))
-    if len(keys) and not (keys[0] >= 0 and keys[-1] < n_classes**2 and (np.diff(keys) > 0).all()):
+    if len(keys) and not (keys[0] >= 0 and keys[-1] < n_classes**2 and (keys[1:] > keys[:-1]).all()):
         raise reader.refuse(f"similarity.keys must rise strictly from 0 to less than {n_classes}²")
     return SparseSimilarity(keys, values, n_classes)
 
@@ -292,13 +310,18 @@ def _account_from(reader: FieldReader) -> FitAccount:
         raise reader.refuse("account.notes must be text")
     n_rows = account.integer("n_rows", 1)
     n_covered = account.integer("n_covered", 1)
-    if n_covered > n_rows:
-        raise reader.refuse(f"account says {n_covered} of {n_rows} rows were covered")
+    n_unknown = account.integer("n_unknown", 0)
+    if n_covered + n_unknown > n_rows:
+        raise reader.refuse(f"account says {n_covered} covered and {n_unknown} unknown of {n_rows} rows")
+    effective_rows = account.number("effective_rows")
+    if not effective_rows > 0:
+        raise reader.refuse(f"account.effective_rows is {effective_rows:g}")
     return FitAccount(
         mode=account.text("mode"),
         n_rows=n_rows,
         n_covered=n_covered,
-        effective_rows=account.number("effective_rows"),
+        n_unknown=n_unknown,
+        effective_rows=effective_rows,
         objective=account.optional_number("objective"),
         gradient_norm=account.optional_number("gradient_norm"),
         iterations=account.integer("iterations", 0),
@@ -317,6 +340,7 @@ def _shrinkage_from(reader: FieldReader, n_classes: int) -> Shrinkage | None:
         raise reader.refuse(f"shrinkage.groups must name one of {len(means)} groups for each of {n_classes} classes")
     prior = GroupPrior(groups, means, reader.vector("shrinkage.variances", len(means), low=0.0))
     factors = reader.vector("shrinkage.factors", n_classes, low=0.0)
-    return Shrinkage(
-        account.text("kind"), prior, factors, account.integer("iterations", 0), account.boolean("converged")
-    )
+    kind = account.text("kind")
+    if kind not in ("eb", "paper") or factors.max() > 1.0:
+        raise reader.refuse(f"shrinkage is {kind!r} with factors up to {factors.max():g}")
+    return Shrinkage(kind, prior, factors, account.integer("iterations", 0), account.boolean("converged"))

@@ -1,17 +1,22 @@
 """Reading a model file field by field, refusing whatever is not exactly as it should be."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike, fspath
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 import numpy as np
 
 from repair.arrays import AnyArray, FloatArray
-from repair.errors import ArtifactError
+from repair.errors import ArtifactError, InputError
 
 __all__ = ["FieldReader"]
+
+#: Our descriptions have a few thousand characters; more is somebody's attempt to fill the memory.
+LONGEST_DESCRIPTION = 1 << 20
 
 
 class FieldReader:
@@ -26,6 +31,8 @@ class FieldReader:
         self._tensors = tensors
         self._prefix = prefix
         self._unread = set(tensors.keys()) if tensors is not None else set()
+        self._unread_fields = set(fields)
+        self._sections: list[FieldReader] = []
 
     @classmethod
     @contextmanager
@@ -33,7 +40,9 @@ class FieldReader:
         """Open a file, check that it is ours, and parse its description."""
         from safetensors import SafetensorError, safe_open
 
-        name = fspath(path)
+        name = str(fspath(path))
+        if not S_ISDIR(os.stat(name).st_mode) and not S_ISREG(os.stat(name).st_mode):
+            raise ArtifactError(f"{name}: not a regular file; pass the path of a saved model")
         with open(name, "rb"):  # a missing or unreadable file is an OSError of its own kind
             pass
         try:
@@ -41,11 +50,17 @@ class FieldReader:
                 described = (tensors.metadata() or {}).get(format_name)
                 if described is None:
                     raise ArtifactError(f"{name}: this safetensors file is not a repair model; save one with save()")
+                if len(described) > LONGEST_DESCRIPTION:
+                    raise ArtifactError(f"{name}: the description is {len(described)} characters long; not ours")
                 fields = json.loads(described)
                 if not isinstance(fields, dict):
                     raise ArtifactError(f"{name}: the description is not a JSON object; the file is damaged")
                 yield cls(name, fields, tensors)
-        except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except ArtifactError:
+            raise
+        except (SafetensorError, ValueError, OverflowError, RecursionError) as error:
+            if isinstance(error, InputError):
+                raise
             raise ArtifactError(f"{name}: not a readable model file ({error}); it may be truncated") from None
 
     def refuse(self, reason: str) -> ArtifactError:
@@ -53,13 +68,19 @@ class FieldReader:
         return ArtifactError(f"{self.path}: {reason}; the file is damaged or was not written by repair")
 
     def finish(self) -> None:
-        """Refuse a file that holds arrays nobody asked for."""
+        """Refuse a file that holds arrays or fields nobody asked for."""
         if self._unread:
             raise self.refuse(f"unexpected array {sorted(self._unread)[0]!r}")
+        if self._unread_fields:
+            raise self.refuse(f"unexpected field {self._prefix}{sorted(self._unread_fields)[0]}")
+        for section in self._sections:
+            section.finish()
 
     def section(self, name: str) -> "FieldReader":
         """Return a reader for a nested object."""
-        return FieldReader(self.path, self.mapping(name), None, f"{self._prefix}{name}.")
+        section = FieldReader(self.path, self.mapping(name), None, f"{self._prefix}{name}.")
+        self._sections.append(section)
+        return section
 
     def is_null(self, name: str) -> bool:
         """Say whether a field is there and null."""
@@ -91,7 +112,7 @@ class FieldReader:
     def number(self, name: str) -> float:
         """Read a finite number."""
         value = self._value(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < np.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300:
             raise self.refuse(f"{self._prefix}{name} is {value!r}, not a finite number")
         return float(value)
 
@@ -156,6 +177,7 @@ class FieldReader:
     def _value(self, name: str) -> Any:
         if name not in self._fields:
             raise self.refuse(f"field {self._prefix}{name} is missing")
+        self._unread_fields.discard(name)
         return self._fields[name]
 
     def _typed(self, name: str, kind: type) -> Any:

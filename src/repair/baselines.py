@@ -12,8 +12,9 @@ from repair.correction import Correction
 from repair.decision import Decision
 from repair.errors import InputError
 from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.fitting import FitSettings
 from repair.inputs import check_number
-from repair.reranker import Reranker, fitted_state
+from repair.reranker import LARGEST_PENALTY, Reranker, fitted_state
 from repair.terms import Score, Term
 
 __all__ = ["Base", "ClasswiseTemperature", "LogitAdjustment", "TauNormalization", "Temperature"]
@@ -34,11 +35,13 @@ class Base(ShortlistReranker):
     [1]
     """
 
+    mode_name = "base"
+
     def __init__(self, n_candidates: int = 10) -> None:
         self.n_candidates = n_candidates
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
-        return _state(calibration, _correction(calibration.table), "base")
+        return _state(calibration, _correction(calibration.table), self.mode_name)
 
 
 class LogitAdjustment(ShortlistReranker):
@@ -63,6 +66,8 @@ class LogitAdjustment(ShortlistReranker):
 
     parameters: ClassVar[tuple[str, ...]] = ("n_candidates", "tau", "grid")
 
+    mode_name = "logit_adjustment"
+
     def __init__(self, n_candidates: int = 10, tau: float | None = None, grid: Sequence[float] = LOGIT_GRID) -> None:
         self.n_candidates = n_candidates
         self.tau = tau
@@ -79,7 +84,7 @@ class LogitAdjustment(ShortlistReranker):
             return _correction(calibration.table, tau)
 
         tau = _choose(calibration, with_tau, self.tau, self.grid)
-        return _state(calibration, with_tau(tau), "logit_adjustment", (f"tau = {tau:g}",))
+        return _state(calibration, with_tau(tau), self.mode_name, (f"tau = {tau:g}",))
 
 
 class TauNormalization(ShortlistReranker):
@@ -105,6 +110,8 @@ class TauNormalization(ShortlistReranker):
 
     parameters: ClassVar[tuple[str, ...]] = ("n_candidates", "tau", "grid")
 
+    mode_name = "tau_normalization"
+
     def __init__(self, n_candidates: int = 10, tau: float | None = None, grid: Sequence[float] = NORM_GRID) -> None:
         self.n_candidates = n_candidates
         self.tau = tau
@@ -118,12 +125,17 @@ class TauNormalization(ShortlistReranker):
         calibration.table.require("weight_norms", "TauNormalization")
         norms = calibration.table.weight_norms
         assert norms is not None
+        norms = norms / np.exp(np.log(norms).mean())  # a common factor is a temperature and changes no order
 
         def with_tau(tau: float) -> Correction:
-            return replace(_correction(calibration.table), scale=norms**-tau)
+            with np.errstate(over="ignore", under="ignore"):
+                scale = norms**-tau
+            if not (np.isfinite(scale) & (scale > 0)).all():
+                raise InputError(f"weight_norms differ too much for tau = {tau:g}; check them, or use a smaller tau")
+            return replace(_correction(calibration.table), scale=scale)
 
         tau = _choose(calibration, with_tau, self.tau, self.grid)
-        return _state(calibration, with_tau(tau), "tau_normalization", (f"tau = {tau:g}",))
+        return _state(calibration, with_tau(tau), self.mode_name, (f"tau = {tau:g}",))
 
 
 class Temperature(ShortlistReranker):
@@ -145,26 +157,19 @@ class Temperature(ShortlistReranker):
 
     parameters: ClassVar[tuple[str, ...]] = ("n_candidates", "lambda_theta")
 
+    mode_name = "temperature"
+
     def __init__(self, n_candidates: int = 10, lambda_theta: float = 5e-5) -> None:
         self.n_candidates = n_candidates
         self.lambda_theta = lambda_theta
 
     def _check_parameters(self, table: ClassTable) -> None:
         super()._check_parameters(table)
-        check_number(self.lambda_theta, "lambda_theta", 0.0, open_low=True)
+        check_number(self.lambda_theta, "lambda_theta", 0.0, LARGEST_PENALTY, open_low=True)
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
-        # The loss is convex in 1/T: if its best value is below the bound, the bound is the best allowed.
-        return _with_scale(
-            fitted_state(
-                calibration,
-                (Score(),),
-                mode="temperature",
-                with_offsets=False,
-                lambda_a=1.0,
-                lambda_theta=self.lambda_theta,
-            )
-        )
+        settings = FitSettings(with_offsets=False, lambda_a=1.0, lambda_theta=float(self.lambda_theta))
+        return _fit_temperature(calibration, settings, self.mode_name)
 
 
 class ClasswiseTemperature(Reranker):
@@ -189,6 +194,8 @@ class ClasswiseTemperature(Reranker):
     """
 
     parameters: ClassVar[tuple[str, ...]] = tuple(name for name in Reranker.parameters if name not in ("mode", "terms"))
+
+    mode_name = "classwise_temperature"
 
     def __init__(
         self,
@@ -221,32 +228,39 @@ class ClasswiseTemperature(Reranker):
         )
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-        return (Score(),), ()
+        return (), ()
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
-        state = _with_scale(super()._learn(calibration))
-        return replace(state, account=replace(state.account, mode="classwise_temperature"))
+        return _fit_temperature(calibration, self._settings(calibration.table), self.mode_name)
 
 
 def _correction(table: ClassTable, tau: float = 0.0) -> Correction:
     return Correction(table, tau, np.zeros(table.n_classes), (), np.zeros(0))
 
 
-def _with_scale(state: FittedState) -> FittedState:
-    """Turn the fitted weight w of the score into the factor 1 + w, kept positive."""
-    scale = 1.0 + float(state.correction.weights[0])
-    correction = replace(state.correction, terms=(), weights=np.zeros(0), scale=np.array([max(scale, SMALLEST_SCALE)]))
-    notes: tuple[str, ...] = (f"temperature = {1.0 / correction.scale[0]:.4g}",)
-    if scale < SMALLEST_SCALE:
-        notes += ("the scores carry no evidence of their own; the temperature is at its bound",)
-    return replace(state, correction=correction, account=replace(state.account, notes=notes))
+def _fit_temperature(calibration: CalibrationSet, settings: FitSettings, mode: str) -> FittedState:
+    """Fit 1/T as 1 + the weight of the score; if that is below its bound, fit the rest at the bound.
+
+    The loss is convex in 1/T, so the best allowed value is then the bound itself.
+    """
+    free = fitted_state(calibration, (Score(),), settings, mode=mode)
+    scale = 1.0 + float(free.correction.weights[0])
+    if scale >= SMALLEST_SCALE:
+        correction = replace(free.correction, terms=(), weights=np.zeros(0), scale=np.array([scale]))
+        account = replace(free.account, notes=(f"temperature = {1.0 / scale:.4g}",))
+        return replace(free, correction=correction, account=account)
+    bound = fitted_state(calibration, (), settings, mode=mode, scale=SMALLEST_SCALE)
+    assert bound.account.objective is not None
+    objective = bound.account.objective + settings.lambda_theta * (SMALLEST_SCALE - 1.0) ** 2
+    note = "the scores carry no evidence of their own; the temperature is at its bound"
+    return replace(bound, account=replace(bound.account, objective=objective, notes=(note,)))
 
 
 def _check_search(fixed: float | None, grid: Sequence[float]) -> None:
     """Refuse a fixed value or a grid that cannot be searched."""
     if fixed is not None:
         check_number(fixed, "tau", -10.0, 10.0)
-    if isinstance(grid, str) or not hasattr(grid, "__iter__"):
+    if not isinstance(grid, Sequence | np.ndarray) or isinstance(grid, str):
         raise InputError(f"grid is {grid!r}; pass a sequence of numbers that contains 0")
     if 0.0 not in [check_number(value, "grid", -10.0, 10.0) for value in grid]:
         raise InputError("grid must contain 0, so that leaving the scores alone is among the choices")
@@ -274,6 +288,7 @@ def _state(calibration: CalibrationSet, correction: Correction, mode: str, notes
         mode=mode,
         n_rows=len(calibration.labels),
         n_covered=int(calibration.covered.sum()),
+        n_unknown=int((calibration.labels < 0).sum()),
         effective_rows=calibration.effective_rows(),
         notes=notes,
     )
@@ -282,6 +297,6 @@ def _state(calibration: CalibrationSet, correction: Correction, mode: str, notes
         n_candidates=calibration.shortlist.n_candidates,
         labels_are_names=calibration.labels_are_names,
         label_counts=calibration.label_counts(),
-        calibration_prior=calibration.label_prior(),
+        calibration_prior=calibration.label_prior(0.0),
         account=account,
     )

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import BoolArray, FloatArray, IntArray
+from repair.arrays import BoolArray, FloatArray, IntArray, dot
 from repair.class_table import ClassTable
 from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import (
+    MISSING,
     are_names,
     as_array,
     check_class_names,
@@ -20,11 +20,13 @@ from repair.inputs import (
     check_labels,
     check_row_vector,
 )
+from repair.lazy import lazy
 from repair.named import align_columns, align_to_classes, column_names
+from repair.priors import smoothed_shares
 from repair.shortlist import Shortlist
 from repair.similarity import as_similarity
 
-__all__ = ["CalibrationSet", "as_shortlist"]
+__all__ = ["CalibrationSet", "as_shortlist", "describe_unknown", "effective_number", "tilted_weights"]
 
 Checked = TypeVar("Checked")
 
@@ -117,10 +119,11 @@ class CalibrationSet:
         )
         codes = _checked(check_group_codes, groups, "groups", n_rows)
         given = _checked(check_row_vector, sample_weight, "sample_weight", n_rows)
-        importance = np.ones(n_rows) if given is None else given
+        # Only ratios of weights matter; dividing by the largest keeps their products and sums finite.
+        importance = np.ones(n_rows) if given is None else given / given.max()
         by_class = per_class(class_weights, "class_weights")
         if by_class is not None:
-            importance = importance * np.where(ids >= 0, by_class[ids], 1.0)
+            importance = importance * np.where(ids >= 0, by_class[ids] / by_class.max(), 1.0)
         if codes is not None and group_weights:
             importance = importance / np.bincount(codes)[codes]
         as_names = are_names(as_array(labels, "labels"))
@@ -129,12 +132,12 @@ class CalibrationSet:
         calibration._warn_of_traps()
         return calibration
 
-    @cached_property
+    @lazy
     def positions(self) -> IntArray:
-        """Base position of each row's label, −1 if uncovered."""
+        """Return the base position of each row's label, −1 if uncovered."""
         return self.shortlist.positions_of(self.labels)
 
-    @cached_property
+    @lazy
     def covered(self) -> BoolArray:
         """Rows whose label is on the shortlist."""
         return self.positions >= 0
@@ -148,13 +151,21 @@ class CalibrationSet:
         """Rows per class, covered or not."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.table.n_classes).astype(np.float64)
 
-    def label_prior(self) -> FloatArray:
-        """Weighted share of each class among the labels, smoothed by one row per class."""
+    def label_prior(self, alpha: float) -> FloatArray:
+        """Class shares that the fit's weights stand for: what a target prior is measured against.
+
+        Shares of the labels under the weights of the fit, smoothed as in `smoothed_shares` towards
+        the training shares or equal ones.
+        """
         known = self.labels >= 0
-        importance = self.importance[known]
-        mass = np.bincount(self.labels[known], importance / importance.mean(), minlength=self.table.n_classes) + 1.0
-        prior: FloatArray = mass / mass.sum()
-        return prior
+        weights = tilted_weights(self.importance[known], self.labels[known], self.table, alpha)
+        rows = weights * known.sum()
+        mass = np.bincount(self.labels[known], rows, minlength=self.table.n_classes).astype(np.float64)
+        guesses = [np.full(self.table.n_classes, 1.0 / self.table.n_classes)]
+        if self.table.class_counts is not None:
+            smoothed = self.table.class_counts + 1.0
+            guesses.append(smoothed / smoothed.sum())
+        return smoothed_shares(mass, guesses)
 
     def _refuse_hopeless(self) -> None:
         if not self.covered.any():
@@ -230,13 +241,29 @@ def effective_number(weights: FloatArray, groups: IntArray | None) -> float:
     Rows of a group may be copies of each other; counting each as evidence would let the
     shrinkage trust offsets that one publication or patient decides alone.
     """
-    mass = weights if groups is None else np.bincount(groups, weights)
-    return float(mass.sum() ** 2 / (mass @ mass))
+    mass: FloatArray = weights if groups is None else np.bincount(groups, weights).astype(np.float64)
+    return float(mass.sum() ** 2 / dot(mass, mass))
+
+
+def tilted_weights(importance: FloatArray, labels: IntArray, table: ClassTable, alpha: float) -> FloatArray:
+    """Return row weights w that add up to 1.
+
+    ``(1−α)·v/Σv + α·v·u/Σ(v·u)`` with u = 1/√(count of the true class + 1): α moves weight towards
+    rare classes without changing the total.
+    """
+    plain: FloatArray = importance / importance.sum()
+    if alpha == 0.0:
+        return plain
+    counts = table.counts("alpha (rare-class upweighting)")
+    upweighted = importance / np.sqrt(counts[labels] + 1.0)
+    tilted: FloatArray = upweighted / upweighted.sum()
+    return (1.0 - alpha) * plain + alpha * tilted
 
 
 def describe_unknown(unknown: dict[str, int]) -> str:
     """Return the sentence about labels that the class table does not have."""
-    named = ", ".join(f"{name!r} ({rows})" for name, rows in list(unknown.items())[:5])
+    shown = list(unknown.items())[:5]
+    named = ", ".join(f"{name!r} ({rows})" if name != MISSING else f"missing values ({rows})" for name, rows in shown)
     others = " and others" if len(unknown) > 5 else ""
     return (
         f"{sum(unknown.values())} rows have a label that class_names does not list: {named}{others}; "

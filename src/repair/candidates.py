@@ -1,12 +1,11 @@
 """What the terms look at: a shortlist as the model sees it, after the pre-adjustment τ."""
 
-from functools import cached_property
-
 import numpy as np
 
-from repair.arrays import BoolArray, FloatArray, IntArray
+from repair.arrays import BoolArray, FloatArray, IntArray, row_sums
 from repair.class_table import ClassTable
 from repair.kernels import kernels_for
+from repair.lazy import lazy
 from repair.shortlist import Shortlist
 
 __all__ = ["CandidateView"]
@@ -30,7 +29,7 @@ class CandidateView:
         """True where there is a candidate."""
         return self.shortlist.mask
 
-    @cached_property
+    @lazy
     def safe_ids(self) -> IntArray:
         """Class ids with padding replaced by 0, fit for indexing a class vector."""
         return np.maximum(self.shortlist.ids, 0)
@@ -39,24 +38,24 @@ class CandidateView:
         """Each candidate's entry of a class vector, 0 on padding."""
         return np.where(self.mask, vector[self.safe_ids], 0.0)
 
-    @cached_property
+    @lazy
     def pre_adjustment(self) -> FloatArray:
         """−τ·log π of each candidate, 0 on padding."""
         if self.tau == 0.0:
             return np.zeros(self.shortlist.ids.shape)
         return -self.tau * self.per_class(self.table.log_prior)
 
-    @cached_property
+    @lazy
     def scores(self) -> FloatArray:
-        """Base scores as they enter the model, 0 on padding."""
+        """Return the base scores as they enter the model, 0 on padding."""
         return np.where(self.mask, self.shortlist.scores, 0.0) + self.pre_adjustment
 
-    @cached_property
+    @lazy
     def ranks(self) -> IntArray:
         """Rank 0…m−1 of each candidate by `scores` (ties in base order)."""
         if self.tau == 0.0:
             return np.broadcast_to(np.arange(self.shortlist.n_candidates, dtype=np.int32), self.shortlist.ids.shape)
-        order = kernels_for(self.scores.size).order_rows(self.scores, self.lengths)
+        order = kernels_for(self.scores.size, self.scores.shape[1]).order_rows(self.scores, self.lengths)
         ranks: IntArray = np.empty_like(order)
         np.put_along_axis(
             ranks, order, np.broadcast_to(np.arange(order.shape[1]), order.shape).astype(np.int32), axis=1
@@ -66,7 +65,7 @@ class CandidateView:
     def centred(self, values: FloatArray) -> FloatArray:
         """Subtract from each candidate's value the mean over its row; 0 on padding."""
         kept = np.where(self.mask, values, 0.0)
-        mean = kept.sum(axis=1) / np.maximum(self.lengths, 1)
+        mean = row_sums(kept) / np.maximum(self.lengths, 1)
         return np.where(self.mask, kept - mean[:, None], 0.0)
 
     def mean_difference(self, values: FloatArray) -> FloatArray:

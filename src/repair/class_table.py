@@ -1,14 +1,14 @@
 """What is known about each class: training counts, similarity, names, and the like."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from repair.arrays import BoolArray, FloatArray, IntArray
 from repair.errors import InputError
-from repair.inputs import check_class_vector
+from repair.inputs import as_array, check_class_vector
+from repair.lazy import lazy
 from repair.similarity import Similarity
 
 __all__ = ["ClassTable", "rare_classes"]
@@ -45,19 +45,19 @@ class ClassTable:
             return ""
         return self.class_names[class_id] if self.class_names is not None else str(class_id)
 
-    @cached_property
+    @lazy
     def log_prior(self) -> FloatArray:
         """Logarithm of π = max(n/Σn, 1e-8), as the pre-adjustment uses it."""
         counts = self.counts("tau (the pre-adjustment −τ·log π)")
         shares: FloatArray = counts / counts.sum()
         return np.log(np.maximum(shares, SMALLEST_PRIOR))
 
-    @cached_property
+    @lazy
     def log_counts(self) -> FloatArray:
         """Logarithm of n + 1, as the log-frequency ratio uses it."""
         return np.log(self.counts("the term 'log_freq_ratio'") + 1.0)
 
-    @cached_property
+    @lazy
     def log_rarity(self) -> FloatArray:
         """Logarithm of 1/prior with prior = (n+1)/Σ(n+1): the class weights of the dial."""
         counts = self.counts("the dial") + 1.0
@@ -83,7 +83,7 @@ def rare_classes(class_counts: ArrayLike) -> BoolArray:
     >>> rare_classes([50, 3, 3, 8, 1]).tolist()
     [False, True, True, True, True]
     """
-    counts = check_class_vector(class_counts, "class_counts", np.size(class_counts))
+    counts = check_class_vector(class_counts, "class_counts", as_array(class_counts, "class_counts").size)
     rare = np.zeros(len(counts), dtype=bool)
     rare[np.argsort(counts, kind="stable")[: 4 * len(counts) // 5]] = True
     return rare

@@ -1,5 +1,6 @@
 """The command line: thin, it parses, calls and prints."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -41,4 +42,8 @@ def main() -> None:
         for piece in run_demo(seed, separable=separable):
             print(piece, end="\n\n")
 
-    app()
+    try:
+        app()
+    except BrokenPipeError:  # the reader has seen enough, as in `repair demo | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None

@@ -14,7 +14,9 @@ from repair.candidates import CandidateView
 from repair.inputs import check_class_vector, check_number
 from repair.named import align_to_classes
 
-__all__ = ["Decision"]
+__all__ = ["LARGEST_DIAL", "Decision"]
+
+LARGEST_DIAL = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +57,12 @@ class Decision:
         shift = costs = None
         if target_prior is not None:
             target = per_class(target_prior, "target_prior")
-            shift = np.log(target / target.sum()) - np.log(calibration_prior)
+            # In logarithms, because a prior may be given as counts of any size.
+            total = np.log(target.max()) + np.log((target / target.max()).sum())
+            shift = np.log(target) - total - np.log(calibration_prior)
         if class_costs is not None:
             costs = np.log(per_class(class_costs, "class_costs"))
-        return cls(check_number(dial, "dial", -np.inf), shift, costs)
+        return cls(check_number(dial, "dial", -LARGEST_DIAL, LARGEST_DIAL), shift, costs)
 
     def probabilities_only(self) -> "Decision":
         """Return the part that changes what is likely, without what is wanted (dial and costs)."""

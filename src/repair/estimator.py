@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.arrays import AnyArray, FloatArray, IntArray, read_only, row_sums
 from repair.calibration import CalibrationSet, as_shortlist
 from repair.class_table import ClassTable
 from repair.correction import Correction
@@ -18,6 +18,7 @@ from repair.decision import Decision
 from repair.errors import InputError, NotFittedError
 from repair.explanation import Explanation, explain_row
 from repair.inputs import check_count
+from repair.lazy import lazy
 from repair.named import align_columns
 from repair.ranking import Ranking
 from repair.shortlist import Shortlist
@@ -28,11 +29,29 @@ __all__ = ["FitAccount", "FittedState", "ShortlistReranker"]
 
 @dataclass(frozen=True)
 class FitAccount:
-    """How the fit went, in plain numbers: saved with the model and shown by its attributes."""
+    """How the fit went, in plain numbers: saved with the model and shown by its attributes.
+
+    Attributes
+    ----------
+    mode : str
+        Which model was fitted.
+    n_rows, n_covered, n_unknown : int
+        Calibration rows, those with their label on the shortlist, and those whose label is −1 or
+        a name the class table does not have.
+    effective_rows : float
+        How many equally weighted covered rows, or groups, would tell as much.
+    objective, gradient_norm : float or None
+        Where the solver stopped; None if nothing was optimised.
+    iterations : int
+    converged : bool
+    notes : tuple of str
+        What there is to say about this fit.
+    """
 
     mode: str
     n_rows: int
     n_covered: int
+    n_unknown: int
     effective_rows: float
     objective: float | None = None
     gradient_norm: float | None = None
@@ -52,7 +71,12 @@ class FittedState:
     calibration_prior: FloatArray
     account: FitAccount
     information: FloatArray | None = None
-    shrinkage: Shrinkage | None = field(default=None)
+    shrinkage: Shrinkage | None = None
+
+    @lazy
+    def names(self) -> AnyArray:
+        """Return the class names, and '' as the last entry, where −1 finds it."""
+        return np.array([*(self.correction.table.class_names or ()), ""])
 
 
 class ShortlistReranker:
@@ -70,6 +94,11 @@ class ShortlistReranker:
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
         raise TypeError(f"{type(self).__name__} does not say what it learns")
+
+    @property
+    def mode_name(self) -> str:
+        """What `mode_` is after a fit with the present parameters."""
+        raise TypeError(f"{type(self).__name__} does not say what it fits")
 
     def _check_parameters(self, table: ClassTable) -> None:
         """Refuse constructor arguments that cannot work with these classes; extended by subclasses."""
@@ -188,7 +217,7 @@ class ShortlistReranker:
         best = self.rerank(scores, dial=dial, target_prior=target_prior, class_costs=class_costs).best
         if not self._fitted().labels_are_names:
             return best.astype(np.int64)
-        return np.array([self._fitted().correction.table.name_of(int(one)) for one in best])
+        return self._fitted().names[best]
 
     def predict_proba(
         self,
@@ -270,7 +299,7 @@ class ShortlistReranker:
     @property
     def offsets_(self) -> FloatArray:
         """Fitted class offsets a, after shrinkage."""
-        return self._fitted().correction.offsets
+        return read_only(self._fitted().correction.offsets)
 
     @property
     def weights_(self) -> dict[str, float]:
@@ -327,7 +356,7 @@ class ShortlistReranker:
     def class_counts_(self) -> FloatArray:
         """Training counts if they were given, else the calibration labels' counts."""
         given = self._fitted().correction.table.class_counts
-        return self._fitted().label_counts if given is None else given
+        return read_only(self._fitted().label_counts if given is None else given)
 
     @property
     def unseen_classes_(self) -> IntArray:
@@ -346,5 +375,5 @@ def softmax(scores: FloatArray) -> FloatArray:
     """Return each row's softmax; −Inf gives 0, and a row of nothing but −Inf gives zeros."""
     best = scores.max(axis=1, keepdims=True)
     shares = np.exp(scores - np.where(best == -np.inf, 0.0, best))
-    mass = shares.sum(axis=1, keepdims=True)
+    mass = row_sums(shares)[:, None]
     return shares / np.where(mass == 0.0, 1.0, mass)

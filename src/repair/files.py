@@ -15,10 +15,12 @@ def write_atomically(path: "str | PathLike[str]", content: bytes) -> None:
     On any failure, an interrupt included, the temporary file is removed and `path` is untouched.
     """
     target = Path(os.path.realpath(path))  # a link is written through, not replaced
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         # O_EXCL: never write into a file that somebody else made; 0o666 is narrowed by the umask.
         with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as stream:
+            if target.exists():
+                os.fchmod(stream.fileno(), target.stat().st_mode & 0o7777)
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())

@@ -5,7 +5,7 @@ of the library relies on, or raises `InputError` with the place, the value and t
 that was passed in is ever modified.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,17 @@ __all__ = [
 
 #: Finite scores beyond this are refused: they are masks in disguise, and would drown every gap.
 SCORE_LIMIT = 1e30
+#: What a label that is no text is called when unknown labels are listed; no class can have this name.
+MISSING = "\x00(missing)"
 
 
 def as_array(values: ArrayLike, name: str) -> AnyArray:
     """Return `values` as an array of any kind."""
+    if np.ma.is_masked(values):
+        raise InputError(f"{name} has masked entries; fill them first, for scores with .filled(-np.inf)")
     try:
         return np.asarray(values)
-    except (ValueError, TypeError, RuntimeError) as error:
+    except (ValueError, TypeError, RuntimeError, AttributeError) as error:
         raise InputError(
             f"{name} cannot be read as an array ({error}); pass a numpy array or equally long rows"
         ) from None
@@ -51,9 +55,9 @@ def numeric_array(values: ArrayLike, name: str, ndim: int) -> AnyArray:
         raise InputError(f"{name} has dtype {array.dtype}; pass real numbers (float16, float32, float64 or integers)")
     if array.ndim != ndim:
         raise InputError(f"{name} has shape {array.shape}; expected {ndim} dimension{'s' if ndim > 1 else ''}")
-    if array.dtype.kind in "iub" or array.dtype.itemsize > 8:
-        return array.astype(np.float64) if array.dtype.kind != "i" else array
-    return array
+    if array.dtype.itemsize > 8:
+        raise InputError(f"{name} has dtype {array.dtype}; pass float64, which is what is computed with")
+    return array.astype(np.float64) if array.dtype.kind in "ub" else array
 
 
 def refuse_score(value: float, where: str) -> InputError:
@@ -68,7 +72,10 @@ def refuse_score(value: float, where: str) -> InputError:
 
 def check_number(value: object, name: str, low: float, high: float = np.inf, *, open_low: bool = False) -> float:
     """Return `value` as a float inside ``[low, high]`` (``(low, high]`` if `open_low`)."""
-    number = float(value) if isinstance(value, int | float | np.integer | np.floating) else np.nan
+    try:
+        number = float(value) if isinstance(value, int | float | np.integer | np.floating) else np.nan
+    except OverflowError:
+        number = np.inf
     if isinstance(value, bool) or not (low < number if open_low else low <= number) or number > high:
         bounds = f" {'above' if open_low else 'of at least'} {low:g}" if low > -np.inf else ""
         bounds += f" and at most {high:g}" if high < np.inf else ""
@@ -87,14 +94,14 @@ def check_count(value: object, name: str, low: int = 1) -> int:
 
 def check_choice(value: object, name: str, choices: tuple[object, ...]) -> None:
     """Refuse `value` unless it is one of `choices`."""
-    if not any(value is choice or (value == choice and type(value) is type(choice)) for choice in choices):
+    if not any(type(value) is type(choice) and value == choice for choice in choices):
         listed = ", ".join(repr(choice) for choice in choices)
         raise InputError(f"{name} is {value!r}; choose one of {listed}")
 
 
 def check_class_names(names: object, n_classes: int) -> tuple[str, ...]:
     """Return one distinct string per class."""
-    if isinstance(names, str | Mapping) or not hasattr(names, "__iter__"):
+    if isinstance(names, str | bytes | Mapping | Set) or not hasattr(names, "__iter__"):
         raise InputError(f"class_names is {type(names).__name__}; pass a sequence of {n_classes} names")
     given = list(names)
     for position, name in enumerate(given):
@@ -152,9 +159,16 @@ def _ids_of_names(array: AnyArray, class_names: tuple[str, ...] | None) -> tuple
             f"labels are names (the first is {str(array[0])!r}); pass class_names to say which class is which"
         )
     id_of = {name: position for position, name in enumerate(class_names)}
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    if array.dtype.kind == "T":
+        array = np.array(array.tolist())
+    if array.dtype.kind == "O" and set(map(type, array.tolist())) - {str, np.str_}:
+        # A missing value (None, NaN, NA) is never a class, whatever its name looks like.
+        array = np.array([value if isinstance(value, str) else MISSING for value in array.tolist()])
     names, inverse, counts = np.unique(array.astype(str), return_inverse=True, return_counts=True)
-    ids = np.array([id_of.get(str(name), -1) for name in names], dtype=np.int32)
-    unknown = {str(name): int(count) for name, i, count in zip(names, ids, counts, strict=True) if i < 0}
+    ids = np.array([id_of.get(name, -1) for name in names.tolist()], dtype=np.int32)
+    unknown = {name: int(n) for name, i, n in zip(names.tolist(), ids, counts, strict=True) if i < 0}
     return ids[inverse], unknown
 
 
@@ -193,9 +207,12 @@ def check_group_codes(groups: Any, name: str, size: int) -> IntArray:
         raise InputError(f"{name} has shape {array.shape}; expected {size} entries, one each")
     if array.dtype.kind == "f" and np.isnan(array).any():
         raise InputError(f"{name}[{int(np.argmax(np.isnan(array)))}] is NaN; every entry needs a group")
-    if array.dtype.kind == "O":
-        missing = [position for position, value in enumerate(array) if value is None or value != value]
-        if missing:
-            raise InputError(f"{name}[{missing[0]}] is {array[missing[0]]}; every entry needs a group")
-        array = array.astype(str)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise InputError(f"{name}[{int(np.argmax(np.isnat(array)))}] is NaT; every entry needs a group")
+    if array.dtype.kind in "OT":
+        values = array.tolist()
+        if set(map(type, values)) - {str, np.str_, int, np.int64, np.int32}:
+            wrong = next(place for place, one in enumerate(values) if not isinstance(one, str | int | np.integer))
+            raise InputError(f"{name}[{wrong}] is {values[wrong]}; every entry needs a group, a text or a number")
+        array = np.array(list(map(str, values)))
     return np.unique(array, return_inverse=True)[1].astype(np.int32)

@@ -21,6 +21,7 @@ THREADS_VARIABLE = "REPAIR_NUM_THREADS"
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _pools_lock = threading.Lock()
+_here = threading.local()
 
 
 def _forget_pools() -> None:
@@ -39,7 +40,7 @@ def thread_count() -> int:
     wanted = os.environ.get(THREADS_VARIABLE)
     if wanted is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if not wanted.isdigit() or int(wanted) < 1:
+    if not wanted.isdecimal() or int(wanted) < 1:
         raise InputError(f"{THREADS_VARIABLE} is {wanted!r}; set it to a whole number from 1 upwards")
     return int(wanted)
 
@@ -53,9 +54,11 @@ def row_blocks(n_rows: int, rows_per_block: int) -> list[slice]:
 def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
     """Return ``[function(block) for block in blocks]``, computed on several threads if it pays.
 
-    `function` must not call this again: tasks that wait for tasks could fill the pool.
+    Called from inside such a block (by a user's similarity function, say) it runs on the one
+    thread it has: tasks that wait for tasks could fill the pool.
     """
-    threads = min(thread_count(), len(blocks)) if len(blocks) > 1 else 1
+    inside = getattr(_here, "inside", False)
+    threads = min(thread_count(), len(blocks)) if len(blocks) > 1 and not inside else 1
     if threads == 1:
         return [function(block) for block in blocks]
     # Few large tasks: each thread gets one run of consecutive blocks, this thread the first.
@@ -70,7 +73,11 @@ def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> 
 
 
 def _run(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
-    return [function(block) for block in blocks]
+    before, _here.inside = getattr(_here, "inside", False), True
+    try:
+        return [function(block) for block in blocks]
+    finally:
+        _here.inside = before
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

@@ -1,7 +1,6 @@
 """The ranking: what a reranker returns, and the only thing metrics read."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +9,7 @@ from repair.arrays import PAD_ID, FloatArray, IntArray, read_only
 from repair.errors import InputError
 from repair.inputs import check_labels, numeric_array
 from repair.kernels import kernels_for
+from repair.lazy import lazy
 from repair.parallel import map_row_blocks, row_blocks
 from repair.shortlist import Shortlist
 
@@ -58,6 +58,13 @@ class Ranking:
         This is the door for rerankers from elsewhere: NaN is accepted here, and ranks last.
         """
         values = numeric_array(scores, "scores", 2).astype(np.float64)
+        if not isinstance(shortlist, Shortlist):
+            raise InputError(
+                f"the first argument is {type(shortlist).__name__}; pass the Shortlist the scores belong to"
+            )
+        if np.isposinf(values).any():
+            row, column = np.argwhere(np.isposinf(values))[0]
+            raise InputError(f"scores[{row}, {column}] is inf; a score is finite, −Inf, or NaN (which ranks last)")
         if values.shape != shortlist.ids.shape:
             raise InputError(f"scores has shape {values.shape}, the shortlist {shortlist.ids.shape}; make them alike")
         return cls.from_corrected(shortlist, values)
@@ -65,11 +72,11 @@ class Ranking:
     @classmethod
     def from_corrected(cls, shortlist: Shortlist, scores: FloatArray) -> "Ranking":
         """Do as `from_scores`, for float64 scores of the right shape."""
-        kernels = kernels_for(scores.size)
+        kernels = kernels_for(scores.size, shortlist.n_candidates)
         blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
         lengths = shortlist.lengths
         parts = map_row_blocks(lambda rows: kernels.order_rows(scores[rows], lengths[rows]), blocks)
-        order = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        order = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, scores.shape[1]), np.int32), *parts])
         ids = np.take_along_axis(shortlist.ids, order, axis=1)
         ranked = np.take_along_axis(scores, order, axis=1)
         ranked[ids == PAD_ID] = -np.inf
@@ -83,9 +90,9 @@ class Ranking:
         """Return the shape in words."""
         return f"Ranking({len(self)} rows, {self.ids.shape[1]} candidates, {self.n_classes} classes)"
 
-    @cached_property
+    @lazy
     def best(self) -> IntArray:
-        """The first candidate of each row (−1 for a row without candidates)."""
+        """Return the first candidate of each row (−1 for a row without candidates)."""
         return self.ids[:, 0]
 
     def positions(self, labels: ArrayLike) -> IntArray:

@@ -3,16 +3,24 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import numpy as np
+
 from repair.arrays import IntArray
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
 from repair.correction import Correction
+from repair.decision import LARGEST_DIAL
 from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.fitting import FitSettings, fit_correction
 from repair.inputs import check_choice, check_count, check_number
+from repair.shrinkage import frequency_groups
 from repair.terms import Term, choose_terms
 
 __all__ = ["MODES", "Reranker", "fitted_state"]
+
+#: Far beyond any use, and still safe to multiply and square.
+LARGEST_PENALTY = 1e50
 
 MODES = ("classwise", "pairwise", "pairwise_only")
 
@@ -119,29 +127,35 @@ class Reranker(ShortlistReranker):
         self.tol = tol
         self.max_iterations = max_iterations
 
+    @property
+    def mode_name(self) -> str:
+        """What `mode_` is after a fit with the present parameters."""
+        return self.mode
+
     def _learn(self, calibration: CalibrationSet) -> FittedState:
         terms, notes = self._terms(calibration.table)
-        return fitted_state(
-            calibration,
-            terms,
-            mode=self.mode,
-            notes=notes,
+        settings = self._settings(calibration.table)
+        return fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+
+    def _settings(self, table: ClassTable) -> FitSettings:
+        """Return the fit's settings in the types it computes with."""
+        return FitSettings(
             with_offsets=self.mode != "pairwise_only",
-            lambda_a=self.lambda_a,
-            lambda_theta=self.lambda_theta,
-            alpha=self.alpha,
-            tau=self.tau,
+            lambda_a=float(self.lambda_a),
+            lambda_theta=float(self.lambda_theta),
+            alpha=float(self.alpha),
+            tau=float(self.tau),
             shrinkage=self.shrinkage,
-            shrinkage_groups=shrinkage_groups(calibration.table, self.shrinkage_groups),
-            tol=self.tol,
-            max_iterations=self.max_iterations,
+            shrinkage_groups=shrinkage_groups(table, self.shrinkage_groups),
+            tol=float(self.tol),
+            max_iterations=int(self.max_iterations),
         )
 
     def _check_parameters(self, table: ClassTable) -> None:
         super()._check_parameters(table)
         check_choice(self.mode, "mode", MODES)
-        check_number(self.lambda_a, "lambda_a", 0.0, open_low=True)
-        check_number(self.lambda_theta, "lambda_theta", 0.0, open_low=True)
+        check_number(self.lambda_a, "lambda_a", 0.0, LARGEST_PENALTY, open_low=True)
+        check_number(self.lambda_theta, "lambda_theta", 0.0, LARGEST_PENALTY, open_low=True)
         check_number(self.tol, "tol", 0.0, open_low=True)
         check_count(self.max_iterations, "max_iterations")
         check_choice(self.shrinkage, "shrinkage", (False, "eb", "paper"))
@@ -150,26 +164,30 @@ class Reranker(ShortlistReranker):
             table.require("class_counts", "alpha (rare-class upweighting)")
         if check_number(self.tau, "tau", -10.0, 10.0) != 0:
             table.require("class_counts", "tau (the pre-adjustment −τ·log π)")
-        if check_number(self.dial, "dial", -100.0, 100.0) != 0:
+        if check_number(self.dial, "dial", -LARGEST_DIAL, LARGEST_DIAL) != 0:
             table.require("class_counts", "the dial")
         if not isinstance(self.group_weights, bool):
             raise InputError(f"group_weights is {self.group_weights!r}; choose True or False")
-        if self.mode == "classwise" and self.terms:
+        chosen = choose_terms(self.terms, table)
+        if self.mode == "classwise" and self.terms is not None and chosen:
             raise InputError(f"mode 'classwise' has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
-        if self.mode != "classwise" and not choose_terms(self.terms, table):
+        if self.mode != "classwise" and not chosen:
             raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
-        if self.mode == "classwise":
-            return (), ()
-        terms = choose_terms(self.terms, table)
+        """Return the terms to fit, and what there is to say about them."""
+        terms = () if self.mode == "classwise" else choose_terms(self.terms, table)
         notes = []
-        if self.terms is None and table.class_counts is None:
+        if table.class_counts is None:
+            left_out = "the log-frequency term is left out, and " if terms and self.terms is None else ""
             notes.append(
-                "class_counts was not given: the log-frequency term is left out, "
-                "and class_counts_ (which tells rare from frequent) is counted from the calibration labels"
+                f"class_counts was not given: {left_out}class_counts_ "
+                "(which tells rare from frequent) is counted from the calibration labels"
             )
-            warn_user(notes[0], InputWarning)
+            if left_out:
+                warn_user(notes[0], InputWarning)
+        if self.alpha > 0:
+            notes.append("with alpha > 0 the fit already favours rare classes; dial and costs come on top of that")
         if any(term.copies > 1 for term in terms):
             notes.append(
                 "score_gap and log_prob_ratio are the same column; "
@@ -180,8 +198,6 @@ class Reranker(ShortlistReranker):
 
 def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
     """Return the groups offsets are shrunk in: the user's, or bins of equal size by training count."""
-    from repair.shrinkage import frequency_groups
-
     if table.class_groups is not None:
         return table.class_groups
     if n_groups > 1:
@@ -190,31 +206,35 @@ def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
 
 
 def fitted_state(
-    calibration: CalibrationSet, terms: tuple[Term, ...], *, mode: str, notes: tuple[str, ...] = (), **settings: object
+    calibration: CalibrationSet,
+    terms: tuple[Term, ...],
+    settings: FitSettings,
+    *,
+    mode: str,
+    notes: tuple[str, ...] = (),
+    scale: float = 1.0,
 ) -> FittedState:
     """Fit a conditional logit with these terms and put the result into a model's state."""
-    from repair.fitting import FitSettings, fit_correction
-
-    chosen = FitSettings(**settings)  # type: ignore[arg-type]
-    fit = fit_correction(calibration, terms, chosen)
+    fit = fit_correction(calibration, terms, settings, scale)
     account = FitAccount(
         mode=mode,
         n_rows=len(calibration.labels),
         n_covered=int(calibration.covered.sum()),
+        n_unknown=int((calibration.labels < 0).sum()),
         effective_rows=fit.effective_rows,
         objective=fit.solution.value,
         gradient_norm=fit.solution.gradient_norm,
         iterations=fit.solution.iterations,
-        converged=fit.solution.converged,
+        converged=fit.solution.converged and (fit.shrinkage is None or fit.shrinkage.converged),
         notes=notes,
     )
     return FittedState(
-        correction=Correction(calibration.table, chosen.tau, fit.offsets, terms, fit.weights),
+        correction=Correction(calibration.table, settings.tau, fit.offsets, terms, fit.weights, np.array([scale])),
         n_candidates=calibration.shortlist.n_candidates,
         labels_are_names=calibration.labels_are_names,
         label_counts=calibration.label_counts(),
-        calibration_prior=calibration.label_prior(),
+        calibration_prior=calibration.label_prior(settings.alpha),
         account=account,
-        information=fit.information if chosen.with_offsets else None,
+        information=fit.information if settings.with_offsets else None,
         shrinkage=fit.shrinkage,
     )

@@ -1,7 +1,6 @@
 """The shortlist: each row's candidates and base scores, in base order."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -12,9 +11,13 @@ from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, In
 from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array, refuse_score
 from repair.kernels import kernels_for
+from repair.lazy import lazy
 from repair.parallel import map_row_blocks, row_blocks
 
 __all__ = ["Shortlist"]
+
+#: Class ids are 32-bit.
+MOST_CLASSES = 2**31 - 1
 
 Candidates: TypeAlias = "ArrayLike | Sequence[Sequence[Any]]"
 
@@ -95,7 +98,7 @@ class Shortlist:
             wanted = n_classes
         ids = np.empty((n_rows, wanted), dtype=np.int32)
         best = np.empty((n_rows, wanted))
-        kernels = kernels_for(array.size)
+        kernels = kernels_for(array.size, wanted)
 
         def fill(rows: slice) -> int:
             block = array[rows] if array.dtype in (np.float32, np.float64) else array[rows].astype(np.float64)
@@ -134,6 +137,8 @@ class Shortlist:
         [[4, 7], [1, -1]]
         """
         total = check_count(n_classes, "n_classes", low=2)
+        if total > MOST_CLASSES:
+            raise InputError(f"n_classes is {total}; at most {MOST_CLASSES} classes are supported")
         ids, scores = _fill_up(ids, scores)
         given = numeric_array(ids, "candidate ids", 2)
         values = numeric_array(scores, "candidate scores", 2).astype(np.float64)
@@ -165,15 +170,15 @@ class Shortlist:
         """The width k of the shortlist."""
         return int(self.ids.shape[1])
 
-    @cached_property
+    @lazy
     def lengths(self) -> IntArray:
         """How many real candidates each row has (m in the documentation)."""
         lengths: IntArray = self.mask.sum(axis=1).astype(np.int32)
         return lengths
 
-    @cached_property
+    @lazy
     def mask(self) -> BoolArray:
-        """True where there is a candidate, False on padding."""
+        """Return True where there is a candidate, False on padding."""
         mask: BoolArray = self.ids != PAD_ID
         return mask
 

@@ -84,6 +84,7 @@ def test_whole_floats_are_labels():
         ([[0, np.nan]], [[1.0, 2.0]], r"candidate ids\[0, 1\] is nan"),
         ([[0, 1]], [[1.0, np.nan]], r"candidate scores\[0, 1\] is nan"),
         ([[0, 1]], [[1.0, np.inf]], r"candidate scores\[0, 1\] is inf"),
+        ([[0, 1]], [[1.0, 1e35]], r"candidate scores\[0, 1\] is 1e\+35, beyond"),
         ([[0, 1]], [[1.0, 2.0, 3.0]], "make them alike"),
         (np.zeros((0, 3), int), np.zeros((0, 3)), "at least one row"),
         (np.zeros((3, 0), int), np.zeros((3, 0)), "one candidate"),
@@ -109,6 +110,8 @@ def test_candidates(ids, scores, message):
         ([[1.0, 2.0], [3.0]], "cannot be read as an array"),
         (3.0, r"scores has shape \(\)"),
         (None, "dtype object"),
+        (np.ma.masked_greater(np.arange(6.0).reshape(2, 3), 4), "scores has masked entries; fill them first"),
+        (np.zeros((2, 3), np.longdouble), "pass float64"),
     ],
 )
 def test_shapes_and_types_of_scores(scores, message):
@@ -155,6 +158,12 @@ def test_only_one_class_among_the_covered_rows():
         ({"groups": np.arange(39)}, r"groups has shape \(39,\); expected 40 entries"),
         ({"groups": np.r_[np.arange(39.0), np.nan]}, r"groups\[39\] is NaN"),
         ({"groups": ["a"] * 39 + [None]}, r"groups\[39\] is None"),
+        ({"groups": np.array(["NaT"] * 40, "M8[D]")}, r"groups\[0\] is NaT"),
+        (
+            {"similarity": np.full((5, 5), 1e300)},
+            r"similarity\[0, 0\] is 1e\+300; similarities must be finite",
+        ),
+        ({"class_names": {"a", "b", "c", "d", "e"}}, "class_names is set; pass a sequence"),
         ({"class_groups": np.arange(4)}, r"class_groups has shape \(4,\)"),
         ({"class_names": list("abc")}, "class_names has 3 entries, but there are 5 classes"),
         ({"class_names": list("abcab")}, "class_names repeats 'a' at 0 and 3"),
@@ -279,3 +288,101 @@ def test_labels_that_are_all_unknown_are_named():
     names = list("abcdefgh")
     with pytest.raises(InputError, match=r"none of the labels \(such as 'A'\) is among class_names \(such as 'a'\)"):
         Reranker(3, "classwise").fit(scores, np.array(list("ABCDEFGH"))[labels], class_names=names)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_rows", [1, 20_000])
+def test_the_limit_of_scores_is_the_same_alone_and_in_a_batch(dtype, n_rows):
+    scores = np.zeros((n_rows, 8), dtype)
+    scores[0, 3] = 1.00001e30
+    with pytest.raises(InputError, match="beyond"):
+        Shortlist.from_scores(scores, 3)
+    scores[0, 3] = 0.99999e30
+    assert Shortlist.from_scores(scores, 3).ids[0, 0] == 3
+
+
+def test_more_classes_than_ids_can_tell_apart_are_refused():
+    with pytest.raises(InputError, match="at most 2147483647 classes"):
+        Shortlist.from_candidates([[2**32 + 5, 1]], [[1.0, 2.0]], n_classes=2**33)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, 7])
+def test_a_missing_label_is_never_a_class(missing):
+    scores, labels = sound_problem()
+    names = ["nan", "None", "7", "(missing)", "e", "f", "g", "h"]
+    given = np.array(names, dtype=object)[labels]
+    given[:4] = missing
+    with pytest.warns(InputWarning, match=r"4 rows have a label .*missing values \(4\)"):
+        model = Reranker(3, "classwise").fit(scores, given, class_names=names)
+    assert model.account_.n_unknown == 4
+
+
+def test_bytes_and_variable_width_strings_are_names():
+    scores, labels = sound_problem()
+    names = [f"naïve {i}" for i in range(8)]
+    expected = Reranker(3, "classwise").fit(scores, labels).offsets_
+    for given in (
+        np.char.encode(np.array(names), "utf-8")[labels],
+        np.array(names, dtype=np.dtypes.StringDType())[labels],
+    ):
+        model = Reranker(3, "classwise").fit(scores, given, class_names=names)
+        assert (model.offsets_ == expected).all()
+
+
+@pytest.mark.parametrize("weights", [{"sample_weight": np.full(200, 1e308)}, {"class_weights": np.full(8, 1e308)}])
+def test_only_ratios_of_weights_matter(weights):
+    scores, labels = sound_problem()
+    heavy = Reranker(3, "classwise", alpha=1.0, tau=2.0).fit(scores, labels, class_counts=np.arange(1, 9), **weights)
+    plain = Reranker(3, "classwise", alpha=1.0, tau=2.0).fit(scores, labels, class_counts=np.arange(1, 9))
+    np.testing.assert_allclose(heavy.offsets_, plain.offsets_, atol=1e-9)
+    shares = heavy.predict_proba(scores, target_prior=np.full(8, 1e308))
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"lambda_a": 10**400}, {"lambda_a": np.longdouble("1e400")}, {"mode": np.array(["classwise"])}, {"terms": 5},
+     {"shrinkage": np.array([1, 2])}, {"tol": 10**400}, {"dial": 10**400}, {"terms": np.array(["rank_gap"])}],
+)  # fmt: skip
+def test_odd_parameters_get_our_error(parameters):
+    scores, labels = sound_problem()
+    with pytest.raises(InputError):
+        Reranker(**{"n_candidates": 3, **parameters}).fit(scores, labels)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e6, 1e12])
+def test_badly_scaled_scores_end_quickly_and_truthfully(scale):
+    scores, labels = sound_problem()
+    model = Reranker(4, terms=("score_gap", "rank_gap"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(scores * scale, labels)
+    assert model.converged_ == (model.gradient_norm_ <= 1e-8)
+    assert np.isfinite(model.offsets_).all()
+    assert model.converged_ or scale > 1e6
+
+
+def test_rows_shifted_far_away_are_fitted_as_if_they_were_not():
+    scores, labels = sound_problem()
+    near = Reranker(4, terms=("score_gap",)).fit(scores, labels)
+    far = Reranker(4, terms=("score_gap",)).fit(scores + 1e9, labels)
+    assert far.converged_
+    np.testing.assert_allclose(near.offsets_, far.offsets_, atol=1e-4)
+
+
+def test_equal_columns_and_no_penalty_to_speak_of_are_no_error():
+    rng = np.random.default_rng(0)
+    scores = np.array([rng.permutation(8) for _ in range(300)]).astype(float)  # score gap and rank gap are equal
+    labels = np.where(rng.random(300) < 0.7, scores.argmax(axis=1), rng.integers(0, 8, 300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Reranker(8, terms=("score_gap", "rank_gap"), lambda_theta=1e-17).fit(scores, labels)
+    assert np.isfinite(list(model.weights_.values())).all()
+
+
+def test_an_external_scorer_may_say_nan_but_not_infinity():
+    shortlist = Shortlist.from_scores(np.eye(3), 2)
+    with pytest.raises(InputError, match=r"scores\[1, 0\] is inf"):
+        Ranking.from_scores(shortlist, [[0.0, 0.0], [np.inf, 0.0], [0.0, 0.0]])
+    with pytest.raises(InputError, match="pass the Shortlist the scores belong to"):
+        Ranking.from_scores(np.eye(3), np.eye(3))

@@ -59,3 +59,28 @@ def test_readers_see_whole_files_only(tmp_path, problem):
         stop.set()
         writer.join()
     assert seen <= {1e-3, 1.0}
+
+
+def test_file_then_rename_then_folder_are_synced_in_this_order(tmp_path, monkeypatch):
+    steps, sync, replace = [], os.fsync, os.replace
+
+    def record_sync(handle):
+        steps.append("folder" if os.path.isdir(f"/proc/self/fd/{handle}") else "file")
+        sync(handle)
+
+    def record_replace(source, target):
+        steps.append("rename")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(os, "replace", record_replace)
+    write_atomically(tmp_path / "model", b"new")
+    assert steps == ["file", "rename", "folder"]
+
+
+def test_a_temporary_file_of_somebody_else_is_never_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.token_hex", lambda _: "taken")
+    (tmp_path / ".taken.tmp").write_bytes(b"theirs")
+    with pytest.raises(FileExistsError):
+        write_atomically(tmp_path / "model", b"new")
+    assert not (tmp_path / "model").exists()

@@ -74,6 +74,21 @@ def test_extra_padding_changes_nothing(problem, mode):
     assert np.isneginf(ranked.scores[:, problem.k :]).all()
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 15))
+def test_a_row_has_the_same_bits_however_far_it_is_padded(seed, padding):
+    rng = np.random.default_rng(seed)
+    model = _fitted(40, 9)
+    ids, scores = rng.permutation(40)[None, :11], rng.normal(size=(1, 11))
+    narrow = Shortlist.from_candidates(ids, scores, 40)
+    wide = Shortlist.from_candidates(
+        np.pad(ids, ((0, 0), (0, padding)), constant_values=-1), np.pad(scores, ((0, 0), (0, padding))), 40
+    )
+    one, other = model.rerank(narrow, dial=0.2), model.rerank(wide, dial=0.2)
+    assert one.scores[0].tobytes() == other.scores[0, :11].tobytes()
+    assert model.predict_proba(narrow)[0].tobytes() == model.predict_proba(wide)[0, :11].tobytes()
+
+
 def test_padded_rows_add_nothing_to_a_fit_and_uncovered_rows_neither(problem):
     covered = Shortlist.from_scores(problem.scores, problem.k).positions(problem.labels) >= 0
     assert 0 < covered.sum() < len(covered)

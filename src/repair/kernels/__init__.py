@@ -10,15 +10,20 @@ from types import ModuleType
 
 from repair.kernels import plain
 
-__all__ = ["COMPILE_FROM", "best_kernels", "kernels_for", "plain"]
+__all__ = ["COMPILE_FROM", "LONG_LIST", "best_kernels", "kernels_for", "plain"]
 
 #: Below this many candidate slots (or scores, for the top-k) numpy is quick enough.
 COMPILE_FROM = 1 << 16
+#: With more candidates a row than this, numpy's sort is the better way to order them.
+LONG_LIST = 1 << 10
 
 
-def kernels_for(size: int) -> ModuleType:
-    """Return the kernel module that suits `size` numbers: `compiled` if large and numba is there."""
-    return plain if size < COMPILE_FROM else best_kernels()
+def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
+    """Return the kernel module that suits `size` numbers: `compiled` if large and numba is there.
+
+    The compiled kernels insert candidates one by one, which suits short lists only.
+    """
+    return plain if size < COMPILE_FROM or n_candidates > LONG_LIST else best_kernels()
 
 
 def best_kernels() -> ModuleType:

@@ -4,11 +4,13 @@ Nothing here validates or allocates per row; `plain` says in numpy what each one
 """
 
 import math
+import os
 from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.compiler_lock import global_compiler_lock
 
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
 
@@ -20,6 +22,14 @@ __all__ = [
     "order_rows",
     "top_k",
 ]
+
+if hasattr(os, "register_at_fork"):
+    # A child forked while another thread compiles would inherit numba's lock and wait for ever.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

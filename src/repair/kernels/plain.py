@@ -7,7 +7,7 @@ give the same bits.
 
 import numpy as np
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, dot
 
 __all__ = [
     "average_over_rivals",
@@ -26,6 +26,7 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
     "not a candidate"), or −1.
     """
     k = out_ids.shape[1]
+    limit = np.float64(limit)  # a plain float would be rounded to the scores' own precision
     lowest, highest = np.fmin.reduce(scores, axis=1), scores.max(axis=1)  # max propagates NaN
     usable = highest <= limit
     if not np.isneginf(lowest).any():
@@ -104,7 +105,7 @@ def loss_and_gradient(
     residual = probabilities * row_weights[:, None]
     residual[rows, target] -= row_weights
     _scatter(residual, index, columns, len(offsets), gradient)
-    return float(row_weights @ loss)
+    return dot(row_weights, loss)
 
 
 def hessian_product(

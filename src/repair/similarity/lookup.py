@@ -10,12 +10,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray
+from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
 from repair.errors import InputError
 from repair.inputs import numeric_array
 from repair.kernels import kernels_for
 
 __all__ = ["DenseSimilarity", "FunctionSimilarity", "Similarity", "SparseSimilarity", "as_similarity"]
+
+LARGEST_SIMILARITY = 1e30
+FINITE = f"similarities must be finite and within ±{LARGEST_SIMILARITY:g}"
 
 PairFunction = Callable[[IntArray, IntArray], Any]
 
@@ -75,7 +78,10 @@ class SparseSimilarity:
 
 @dataclass(frozen=True, eq=False)
 class FunctionSimilarity:
-    """A function of two equally long id arrays: for a K at which no matrix fits."""
+    """A function of two equally long id arrays: for a K at which no matrix fits.
+
+    It may be called from several threads at once.
+    """
 
     function: PairFunction
     n_classes: int
@@ -95,12 +101,10 @@ class FunctionSimilarity:
         values = numeric_array(returned, "the similarity function's result", 1)
         if len(values) != len(left):
             raise InputError(f"the similarity function returned {len(values)} values for {len(left)} pairs of classes")
-        if not np.isfinite(values).all():
-            bad = int(np.argmin(np.isfinite(values)))
-            raise InputError(
-                f"the similarity function returned {values[bad]} for classes {left[bad]} and {right[bad]}; "
-                "similarities must be finite"
-            )
+        if not (np.abs(values) <= LARGEST_SIMILARITY).all():
+            bad = int(np.argmin(np.abs(values) <= LARGEST_SIMILARITY))
+            pair = f"classes {left[bad]} and {right[bad]}"
+            raise InputError(f"the similarity function returned {values[bad]} for {pair}; {FINITE}")
         return values.astype(np.float64)
 
 
@@ -142,7 +146,7 @@ def as_similarity(similarity: Any, n_classes: int) -> Similarity:
     _check_shape(table.shape, n_classes)
     _check_finite(table)
     kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return DenseSimilarity(np.ascontiguousarray(table, dtype=kept))
+    return DenseSimilarity(read_only(np.array(table, dtype=kept, order="C")))  # a copy: the model is nobody else's
 
 
 def _from_sparse(matrix: Any, n_classes: int) -> SparseSimilarity:
@@ -150,12 +154,12 @@ def _from_sparse(matrix: Any, n_classes: int) -> SparseSimilarity:
     entries = matrix.tocoo()
     keys = entries.row.astype(np.int64) * n_classes + entries.col
     unique, inverse = np.unique(keys, return_inverse=True)
-    values: FloatArray = np.bincount(inverse, entries.data.astype(np.float64), minlength=len(unique)).astype(np.float64)
-    if not np.isfinite(values).all():
-        bad = unique[np.argmin(np.isfinite(values))]
-        raise InputError(
-            f"similarity[{bad // n_classes}, {bad % n_classes}] is not finite; similarities must be finite numbers"
-        )
+    given = numeric_array(entries.data, "similarity", 1).astype(np.float64)
+    values: FloatArray = np.bincount(inverse, given, minlength=len(unique)).astype(np.float64)
+    if not (np.abs(values) <= LARGEST_SIMILARITY).all():
+        bad = int(np.argmin(np.abs(values) <= LARGEST_SIMILARITY))
+        where = f"similarity[{unique[bad] // n_classes}, {unique[bad] % n_classes}]"
+        raise InputError(f"{where} is {values[bad]}; {FINITE}")
     return SparseSimilarity(unique, values, n_classes)
 
 
@@ -165,6 +169,7 @@ def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
 
 
 def _check_finite(table: AnyArray) -> None:
-    if not np.isfinite(table).all():
-        row, column = np.argwhere(~np.isfinite(table))[0]
-        raise InputError(f"similarity[{row}, {column}] is {table[row, column]}; similarities must be finite numbers")
+    usable = np.abs(table) <= LARGEST_SIMILARITY
+    if not usable.all():
+        row, column = np.argwhere(~usable)[0]
+        raise InputError(f"similarity[{row}, {column}] is {table[row, column]}; {FINITE}")
