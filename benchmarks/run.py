@@ -3,6 +3,8 @@
 import argparse
 import platform
 import subprocess
+import sys
+import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -100,6 +102,26 @@ def measure_one_row(n_classes, k):
     return [f"one row, K={n_classes:,}, k={k}", f"{np.median(times) * 1e6:.0f} µs", "", "", "median, dense scores in"]
 
 
+def measure_start(n_classes, k):
+    """A new process: what importing, and importing, loading and reranking one row, cost beyond bare Python."""
+    scores, labels, counts, similarity = make_problem(5000, n_classes)
+    model = Reranker(k, **PENALTY).fit(scores, labels, class_counts=counts, similarity=similarity)
+    program = "import time; t = time.perf_counter(); {} ; print(time.perf_counter() - t)"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.safetensors"
+        model.save(path)
+        use = f"from repair import load; load({str(path)!r}).rerank([[0.5] * {n_classes}])"
+        times = [
+            min(
+                float(subprocess.run([sys.executable, "-c", program.format(work)], capture_output=True).stdout)
+                for _ in range(5)
+            )
+            for work in ("import repair", "import numpy", use)
+        ]
+    note = f"import repair alone {times[0] * 1e3:.0f} ms, import numpy alone {times[1] * 1e3:.0f} ms"
+    return [f"new process: import, load, rerank a row, K={n_classes:,}", f"{times[2] * 1e3:.0f} ms", "", "", note]
+
+
 def describe_machine():
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
     names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
@@ -121,6 +143,7 @@ def main():
         measure_top_k(500 // scale, 100_000, 10),
         measure_rerank(100_000 // scale, 1_000, 10),
         measure_one_row(1_000, 10),
+        measure_start(1_000, 10),
     ]
     table = text_table(["what", "repair", "plain", "ratio", "note"], rows, text_columns=(0, 4))
     print(table)
