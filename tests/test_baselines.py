@@ -57,6 +57,19 @@ def test_logit_adjustment_by_hand_and_tuned(problem):
     assert (fixed.predict(problem.scores) == shortlist.ids[np.arange(300), best]).all()
 
 
+def test_frozen_copies_keep_what_was_chosen(problem):
+    norms = problem.class_counts**0.3
+    for method in (LogitAdjustment, TauNormalization):
+        model = method(problem.k).fit(problem.scores, problem.labels, weight_norms=norms, **problem.known)
+        frozen = model.frozen()
+        assert frozen.tau == model.account_.chosen["tau"]
+        with pytest.raises(ValueError, match="not fitted"):
+            frozen.rerank(problem.scores)
+        frozen.fit(problem.scores[:100], problem.labels[:100], weight_norms=norms, **problem.known)
+        assert (frozen.predict(problem.scores) == model.predict(problem.scores)).all()
+    assert repr(Reranker(5, "classwise").clone(tau=0.5)) == "Reranker(n_candidates=5, mode='classwise', tau=0.5)"
+
+
 def test_tau_normalization_by_hand(problem):
     norms = np.random.default_rng(0).random(20) + 0.5
     model = TauNormalization(problem.k, tau=0.7).fit(problem.scores, problem.labels, weight_norms=norms)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from repair.metrics import rare_classes
     from repair.ranking import Ranking
     from repair.reranker import Reranker
+    from repair.score_set import ScoreSet
     from repair.shortlist import Shortlist
 
 __version__ = "0.1.0"
@@ -41,6 +42,7 @@ _HOME = {
     "NotFittedError": "errors",
     "Ranking": "ranking",
     "Reranker": "reranker",
+    "ScoreSet": "score_set",
     "Shortlist": "shortlist",
     "TauNormalization": "baselines",
     "Temperature": "baselines",
@@ -63,6 +65,7 @@ __all__ = [
     "NotFittedError",
     "Ranking",
     "Reranker",
+    "ScoreSet",
     "Shortlist",
     "TauNormalization",
     "Temperature",

@@ -204,6 +204,9 @@ def _method_from(reader: FieldReader, state: FittedState) -> ShortlistReranker:
         model._check_parameters(state.correction.table)
     except InputError as error:
         raise reader.refuse(f"parameters cannot be: {error}") from None
+    strange = set(state.account.chosen) - set(parameters)
+    if strange:
+        raise reader.refuse(f"account.chosen holds {sorted(strange)[0]!r}, which {name} does not choose")
     if state.account.mode != model.mode_name:
         raise reader.refuse(f"account.mode is {state.account.mode!r}, which is not what {name} fits")
     return model
@@ -327,6 +330,7 @@ def _account_from(reader: FieldReader) -> FitAccount:
         iterations=account.integer("iterations", 0),
         converged=account.boolean("converged"),
         notes=tuple(notes),
+        chosen=account.mapping("chosen"),
     )
 
 

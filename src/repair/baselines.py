@@ -41,7 +41,7 @@ class Base(ShortlistReranker):
         self.n_candidates = n_candidates
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
-        return _state(calibration, _correction(calibration.table), self.mode_name)
+        return _state(calibration, _correction(calibration.table), self.mode_name, {})
 
 
 class LogitAdjustment(ShortlistReranker):
@@ -84,7 +84,7 @@ class LogitAdjustment(ShortlistReranker):
             return _correction(calibration.table, tau)
 
         tau = _choose(calibration, with_tau, self.tau, self.grid)
-        return _state(calibration, with_tau(tau), self.mode_name, (f"tau = {tau:g}",))
+        return _state(calibration, with_tau(tau), self.mode_name, {"tau": tau})
 
 
 class TauNormalization(ShortlistReranker):
@@ -135,7 +135,7 @@ class TauNormalization(ShortlistReranker):
             return replace(_correction(calibration.table), scale=scale)
 
         tau = _choose(calibration, with_tau, self.tau, self.grid)
-        return _state(calibration, with_tau(tau), self.mode_name, (f"tau = {tau:g}",))
+        return _state(calibration, with_tau(tau), self.mode_name, {"tau": tau})
 
 
 class Temperature(ShortlistReranker):
@@ -283,14 +283,14 @@ def _choose(
     return max(values, key=accuracy)
 
 
-def _state(calibration: CalibrationSet, correction: Correction, mode: str, notes: tuple[str, ...] = ()) -> FittedState:
+def _state(calibration: CalibrationSet, correction: Correction, mode: str, chosen: dict[str, object]) -> FittedState:
     account = FitAccount(
         mode=mode,
         n_rows=len(calibration.labels),
         n_covered=int(calibration.covered.sum()),
         n_unknown=int((calibration.labels < 0).sum()),
         effective_rows=calibration.effective_rows(),
-        notes=notes,
+        chosen=chosen,
     )
     return FittedState(
         correction=correction,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import signature
 from os import PathLike
 from typing import Any, ClassVar, Self
@@ -46,6 +46,8 @@ class FitAccount:
     converged : bool
     notes : tuple of str
         What there is to say about this fit.
+    chosen : dict
+        Hyperparameters that ``fit`` chose itself, such as a tuned τ.
     """
 
     mode: str
@@ -58,6 +60,7 @@ class FitAccount:
     iterations: int = 0
     converged: bool = True
     notes: tuple[str, ...] = ()
+    chosen: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +261,18 @@ class ShortlistReranker:
             raise InputError(f"explain takes one row, but got {len(shortlist)}; pass scores[i] or shortlist.take([i])")
         wanted = self._decision(dial, target_prior, class_costs)
         return explain_row(state.correction, shortlist, wanted)
+
+    def clone(self, **changes: Any) -> Self:
+        """Return an unfitted copy with the same parameters, except for `changes`."""
+        return type(self)(**{**{name: getattr(self, name) for name in self.parameters}, **changes})
+
+    def frozen(self) -> Self:
+        """Return an unfitted copy in which what ``fit`` chose (such as a tuned τ) is fixed.
+
+        Fitting it again, on a subsample say, estimates offsets and weights anew but chooses no
+        hyperparameter again.
+        """
+        return self.clone(**self._fitted().account.chosen)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one ``.safetensors`` file, whole or not at all."""
