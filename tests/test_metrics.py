@@ -121,3 +121,18 @@ def test_labels_that_are_no_class_count_as_rows_but_not_as_a_class(ranking):
     assert result.unconditional["frequent"] == 0.0
     assert result.rows["rare"].tolist() == [True, False, False, False, True]
     assert result.rows["frequent"].tolist() == [False, True, False, False, False]
+
+
+def test_groups_count_once_each(shortlist, ranking):
+    """Three rows of one patient and two of another: as if each patient were one row."""
+    labels, groups = [2, 2, 2, 0, 1], ["a", "a", "a", "b", "b"]
+    result = evaluate(ranking, labels, class_counts=[100, 9, 8, 7, 6], groups=groups)
+    assert result.weights.tolist() == pytest.approx([1 / 3] * 3 + [1 / 2] * 2)
+    assert result.conditional["hit@1"] == pytest.approx(0.5)
+    assert result.conditional["mrr"] == pytest.approx((1 + (1 / 2 + 1 / 3) / 2) / 2)
+    assert result.conditional["rare"] == pytest.approx(1 / 1.5)
+    assert result.conditional["frequent"] == 0.0
+    assert result.conditional["hfr"] == pytest.approx(1 / 1.5)
+    base_right = 0.25  # the row with label 0
+    assert result.conditional["gap_closure"] == pytest.approx((0.5 - base_right) / (1 - base_right))
+    assert result.unconditional["gap_closure"] == pytest.approx(result.conditional["gap_closure"])

@@ -141,7 +141,7 @@ def test_paper_shrinkage_end_to_end(problem):
 
 
 def test_an_unsettled_prior_is_said(problem, monkeypatch):
-    monkeypatch.setattr("repair.fitting.MAX_PRIOR_ROUNDS", 1)
+    monkeypatch.setattr("repair.empirical_bayes.MAX_PRIOR_ROUNDS", 1)
     with pytest.warns(ConvergenceWarning, match="shrinkage prior had not settled after 1 rounds"):
         model = Reranker(problem.k, shrinkage="eb").fit(problem.scores, problem.labels, **problem.known)
     assert not model.converged_

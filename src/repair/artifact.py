@@ -5,7 +5,7 @@ a model is built from it, and a schema newer than this library knows is refused.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from os import PathLike
 from typing import Any
@@ -18,8 +18,9 @@ from repair.artifact_reader import FieldReader
 from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.errors import ArtifactError, InputError
-from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.estimator import ShortlistReranker
 from repair.files import write_atomically
+from repair.fitted_state import FitAccount, FittedState
 from repair.shrinkage import GroupPrior, Shrinkage
 from repair.similarity import (
     DenseSimilarity,
@@ -150,6 +151,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(one) for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     return value

@@ -11,7 +11,8 @@ from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.decision import Decision
 from repair.errors import InputError
-from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.estimator import ShortlistReranker
+from repair.fitted_state import FitAccount, FittedState
 from repair.fitting import FitSettings
 from repair.inputs import check_number
 from repair.reranker import LARGEST_PENALTY, Reranker, fitted_state
@@ -21,6 +22,10 @@ __all__ = ["Base", "ClasswiseTemperature", "LogitAdjustment", "TauNormalization"
 
 LOGIT_GRID = tuple(round(0.05 * step, 2) for step in range(41))
 NORM_GRID = tuple(round(0.05 * step, 2) for step in range(21))
+#: Parameters of `Reranker` that make no sense with a temperature.
+NOT_FOR_TEMPERATURE = (
+    "mode", "terms", "selection", "criterion", "selection_rule", "grid", "folds", "seed", "progress",
+)  # fmt: skip
 #: A temperature's inverse is kept above this, so that scaling can flatten scores but not flip them.
 SMALLEST_SCALE = 1e-3
 
@@ -193,7 +198,9 @@ class ClasswiseTemperature(Reranker):
     [1, 1, 1, 1]
     """
 
-    parameters: ClassVar[tuple[str, ...]] = tuple(name for name in Reranker.parameters if name not in ("mode", "terms"))
+    parameters: ClassVar[tuple[str, ...]] = tuple(
+        name for name in Reranker.parameters if name not in NOT_FOR_TEMPERATURE
+    )
 
     mode_name = "classwise_temperature"
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from inspect import signature
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,73 +12,20 @@ from numpy.typing import ArrayLike
 from repair.arrays import AnyArray, FloatArray, IntArray, read_only, row_sums
 from repair.calibration import CalibrationSet, as_shortlist
 from repair.class_table import ClassTable
-from repair.correction import Correction
 from repair.decision import Decision
 from repair.errors import InputError, NotFittedError
 from repair.explanation import Explanation, explain_row
+from repair.fitted_state import FitAccount, FittedState
 from repair.inputs import check_count
-from repair.lazy import lazy
 from repair.named import align_columns
 from repair.ranking import Ranking
 from repair.shortlist import Shortlist
 from repair.shrinkage import Shrinkage
 
-__all__ = ["FitAccount", "FittedState", "ShortlistReranker"]
+if TYPE_CHECKING:
+    from repair.selection import GridSearch
 
-
-@dataclass(frozen=True)
-class FitAccount:
-    """How the fit went, in plain numbers: saved with the model and shown by its attributes.
-
-    Attributes
-    ----------
-    mode : str
-        Which model was fitted.
-    n_rows, n_covered, n_unknown : int
-        Calibration rows, those with their label on the shortlist, and those whose label is −1 or
-        a name the class table does not have.
-    effective_rows : float
-        How many equally weighted covered rows, or groups, would tell as much.
-    objective, gradient_norm : float or None
-        Where the solver stopped; None if nothing was optimised.
-    iterations : int
-    converged : bool
-    notes : tuple of str
-        What there is to say about this fit.
-    chosen : dict
-        Hyperparameters that ``fit`` chose itself, such as a tuned τ.
-    """
-
-    mode: str
-    n_rows: int
-    n_covered: int
-    n_unknown: int
-    effective_rows: float
-    objective: float | None = None
-    gradient_norm: float | None = None
-    iterations: int = 0
-    converged: bool = True
-    notes: tuple[str, ...] = ()
-    chosen: dict[str, object] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class FittedState:
-    """Everything a fitted model holds; replaced whole or not at all."""
-
-    correction: Correction
-    n_candidates: int
-    labels_are_names: bool
-    label_counts: FloatArray
-    calibration_prior: FloatArray
-    account: FitAccount
-    information: FloatArray | None = None
-    shrinkage: Shrinkage | None = None
-
-    @lazy
-    def names(self) -> AnyArray:
-        """Return the class names, and '' as the last entry, where −1 finds it."""
-        return np.array([*(self.correction.table.class_names or ()), ""])
+__all__ = ["ShortlistReranker"]
 
 
 class ShortlistReranker:
@@ -379,6 +325,11 @@ class ShortlistReranker:
         information = self._fitted().information
         known = self._fitted().label_counts if information is None else information
         return np.flatnonzero(known == 0).astype(np.int32)
+
+    @property
+    def search_(self) -> GridSearch | None:
+        """The grid search, if one chose the hyperparameters in this process (it is not saved)."""
+        return self._fitted().search
 
     @property
     def shrinkage_(self) -> Shrinkage | None:

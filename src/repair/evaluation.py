@@ -9,7 +9,7 @@ from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.calibration import describe_unknown
 from repair.class_table import rare_classes
 from repair.errors import InputError, InputWarning, warn_user
-from repair.inputs import check_class_names, check_class_vector, check_labels
+from repair.inputs import check_class_names, check_class_vector, check_group_codes, check_labels
 from repair.metrics import (
     covered,
     gap_closure,
@@ -41,6 +41,8 @@ class Evaluation:
         Means over all rows; an uncovered row is a miss.  ``hfr`` and ``nll`` exist only for
         covered rows and are left out.
     n_rows, n_covered : int
+    weights : ndarray (n,)
+        What each row counts for: 1, or 1/(group size).
     """
 
     rows: dict[str, AnyArray]
@@ -48,6 +50,7 @@ class Evaluation:
     unconditional: dict[str, float]
     n_rows: int
     n_covered: int
+    weights: FloatArray
 
     def __str__(self) -> str:
         """Return the table."""
@@ -60,7 +63,11 @@ class Evaluation:
 
 
 def evaluate(
-    ranking: Ranking, labels: ArrayLike, class_counts: ArrayLike | None = None, class_names: object = None
+    ranking: Ranking,
+    labels: ArrayLike,
+    class_counts: ArrayLike | None = None,
+    class_names: object = None,
+    groups: object = None,
 ) -> Evaluation:
     """Score a ranking against the true labels.
 
@@ -74,6 +81,9 @@ def evaluate(
         Training examples per class, to tell rare from frequent; without them ``rare`` and
         ``frequent`` are NaN.  A fitted model offers them as ``class_counts_``.
     class_names : sequence of str, optional
+    groups : array_like (n,), optional
+        Rows that share a patient, document or session.  Each row then counts 1/(group size), so
+        that no group counts more than another.
 
     Returns
     -------
@@ -107,16 +117,20 @@ def evaluate(
         "nll": negative_log_likelihood(ranking, ids),
         **_strata(ids, class_counts, ranking.n_classes),
     }
+    codes = None if groups is None else check_group_codes(groups, "groups", len(ids))
+    weights = np.ones(len(ids)) if codes is None else 1.0 / np.bincount(codes)[codes]
     inside = rows["covered"] > 0
     if not inside.any():
         raise InputError(f"none of the {len(ranking)} rows has its label on the shortlist; nothing to evaluate")
-    conditional = {"coverage": float(inside.mean()), **_means(rows, ids, inside)}
-    conditional["hfr"] = mean_where(rows["hfr"], ~np.isnan(rows["hfr"]))
-    conditional["gap_closure"] = gap_closure(ranking, ids)
-    conditional["nll"] = mean_where(rows["nll"], inside)
-    unconditional = {"coverage": float(inside.mean()), **_means(rows, ids, np.ones(len(ids), dtype=bool))}
-    unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True)
-    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()))
+    everywhere = np.ones(len(ids), dtype=bool)
+    coverage = {"coverage": mean_where(rows["covered"], everywhere, weights)}
+    conditional = {**coverage, **_means(rows, ids, inside, weights)}
+    conditional["hfr"] = mean_where(rows["hfr"], ~np.isnan(rows["hfr"]), weights)
+    conditional["gap_closure"] = gap_closure(ranking, ids, weights=weights)
+    conditional["nll"] = mean_where(rows["nll"], inside, weights)
+    unconditional = {**coverage, **_means(rows, ids, everywhere, weights)}
+    unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
+    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights)
 
 
 def _strata(ids: IntArray, class_counts: ArrayLike | None, n_classes: int) -> dict[str, AnyArray]:
@@ -127,22 +141,23 @@ def _strata(ids: IntArray, class_counts: ArrayLike | None, n_classes: int) -> di
     return {"rare": (ids >= 0) & rare[ids], "frequent": (ids >= 0) & ~rare[ids]}
 
 
-def _means(rows: dict[str, AnyArray], ids: IntArray, which: AnyArray) -> dict[str, float]:
-    means = {name: mean_where(rows[name], which) for name in ("hit@1", "hit@3", "hit@5", "mrr")}
-    means["rare"] = mean_where(rows["hit@1"], which & rows["rare"])
-    means["frequent"] = mean_where(rows["hit@1"], which & rows["frequent"])
-    means["macro"] = _class_mean(rows["hit@1"], ids, which & (ids >= 0))
+def _means(rows: dict[str, AnyArray], ids: IntArray, which: AnyArray, weights: FloatArray) -> dict[str, float]:
+    means = {name: mean_where(rows[name], which, weights) for name in ("hit@1", "hit@3", "hit@5", "mrr")}
+    means["rare"] = mean_where(rows["hit@1"], which & rows["rare"], weights)
+    means["frequent"] = mean_where(rows["hit@1"], which & rows["frequent"], weights)
+    means["macro"] = _class_mean(rows["hit@1"], ids, which & (ids >= 0), weights)
     return means
 
 
-def _class_mean(values: FloatArray, ids: IntArray, which: AnyArray) -> float:
+def _class_mean(values: FloatArray, ids: IntArray, which: AnyArray, weights: FloatArray) -> float:
     """Mean over the classes that occur of the class's own mean."""
     if not which.any():
         return float("nan")
     _, codes = np.unique(ids[which], return_inverse=True)
-    return float((np.bincount(codes, values[which]) / np.bincount(codes)).mean())
+    mass = np.bincount(codes, weights[which])
+    return float((np.bincount(codes, weights[which] * values[which]) / mass).mean())
 
 
-def mean_where(values: FloatArray, which: AnyArray) -> float:
-    """Mean of the chosen values, NaN if there is none."""
-    return float(values[which].mean()) if which.any() else float("nan")
+def mean_where(values: FloatArray, which: AnyArray, weights: FloatArray) -> float:
+    """Weighted mean of the chosen values, NaN if there is none."""
+    return float(np.average(values[which], weights=weights[which])) if which.any() else float("nan")

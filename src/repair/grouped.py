@@ -27,20 +27,16 @@ class GroupedLogit:
         In offsets and weights; its own penalty is set to zero.
     groups : ndarray of int (n_offsets,)
     n_groups : int
-    on_weights : ndarray (d,)
-        Penalty strengths of the weights.
     """
 
-    def __init__(self, logit: ConditionalLogit, groups: IntArray, n_groups: int, on_weights: FloatArray) -> None:
+    def __init__(self, logit: ConditionalLogit, groups: IntArray, n_groups: int) -> None:
         self.logit, self.groups, self.n_groups = logit, groups, n_groups
-        self.n_weights = logit.size - logit.n_offsets
         logit.penalty = Penalty(np.zeros(logit.size), np.zeros(logit.size))
-        self._on_weights = on_weights
-        self.set_strength(np.ones(logit.n_offsets))
+        self.set_strength(np.ones(logit.n_offsets), np.ones(logit.size - logit.n_offsets))
 
-    def set_strength(self, on_deviations: FloatArray) -> None:
-        """Set the penalty strengths of the deviations."""
-        strength = np.concatenate([on_deviations, self._on_weights, np.full(self.n_groups, MEAN_STRENGTH)])
+    def set_strength(self, on_deviations: FloatArray, on_weights: FloatArray) -> None:
+        """Set the penalty strengths of the deviations and of the weights."""
+        strength = np.concatenate([on_deviations, on_weights, np.full(self.n_groups, MEAN_STRENGTH)])
         self.penalty = Penalty(strength, np.zeros(len(strength)))
 
     def parts(self, parameters: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -112,11 +112,14 @@ def negative_log_likelihood(ranking: Ranking, labels: ArrayLike) -> FloatArray:
     return np.where(positions >= 0, loss, np.nan)
 
 
-def gap_closure(ranking: Ranking, labels: ArrayLike, *, unconditional: bool = False) -> float:
+def gap_closure(
+    ranking: Ranking, labels: ArrayLike, *, unconditional: bool = False, weights: FloatArray | None = None
+) -> float:
     """Return ρ, the share of the recoverable gap that was closed; NaN if there was none.
 
     Conditional form: (Hit@1 − Hit@1 of base) / (1 − Hit@1 of base) on covered rows.
     Unconditional form: (accuracy − base accuracy) / (coverage − base accuracy).  They agree.
+    `weights` says what each row counts for; by default all count alike.
 
     Examples
     --------
@@ -130,13 +133,15 @@ def gap_closure(ranking: Ranking, labels: ArrayLike, *, unconditional: bool = Fa
     hits = hit_rate(ranking, labels)
     before = _base_is_right(ranking, labels).astype(np.float64)
     inside = covered(ranking, labels)
-    if unconditional:
-        gap = inside.mean() - before.mean()
-        return float((hits.mean() - before.mean()) / gap) if gap > 0 else float("nan")
-    rows = inside > 0
-    if not rows.any() or before[rows].mean() == 1.0:
+    weights = np.ones(len(hits)) if weights is None else weights
+    if not (inside > before).any():
         return float("nan")
-    return float((hits[rows].mean() - before[rows].mean()) / (1.0 - before[rows].mean()))
+    if unconditional:
+        accuracy, base, ceiling = (float(np.average(one, weights=weights)) for one in (hits, before, inside))
+        return (accuracy - base) / (ceiling - base)
+    rows = inside > 0
+    rate, base = (float(np.average(one[rows], weights=weights[rows])) for one in (hits, before))
+    return (rate - base) / (1.0 - base)
 
 
 def _base_is_right(ranking: Ranking, labels: ArrayLike) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":

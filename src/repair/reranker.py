@@ -1,7 +1,10 @@
 """REPAIR: class offsets plus pairwise terms, fitted by a convex conditional logit."""
 
-from collections.abc import Sequence
-from typing import ClassVar
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,11 +14,16 @@ from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.decision import LARGEST_DIAL
 from repair.errors import InputError, InputWarning, warn_user
-from repair.estimator import FitAccount, FittedState, ShortlistReranker
+from repair.estimator import ShortlistReranker
+from repair.fitted_state import FitAccount, FittedState
 from repair.fitting import FitSettings, fit_correction
+from repair.grid import Grid
 from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import frequency_groups
 from repair.terms import Term, choose_terms
+
+if TYPE_CHECKING:
+    from repair.selection import Criterion, GridSearch
 
 __all__ = ["MODES", "Reranker", "fitted_state"]
 
@@ -54,6 +62,23 @@ class Reranker(ShortlistReranker):
         Whether rows weigh 1/(group size) when ``fit`` gets `groups`.
     dial : float, default 0
         Head–tail trade-off used by ``rerank`` unless it is told otherwise.
+    selection : {None, "cv", "in_sample", "evidence"}, default None
+        How ``fit`` chooses τ, the penalties and α: not at all (they are what you pass), by
+        group-aware cross-validation over `grid`, by accuracy on the very rows that are fitted
+        (the paper's way, to reproduce it), or the penalties by marginal likelihood, without a
+        grid.
+    criterion : {"accuracy", "nll", "macro"} or callable, default "accuracy"
+        What cross-validation looks at: see `repair.selection.search`.
+    selection_rule : {"best", "one_se"}, default "best"
+        The best setting, or the strongest penalties within one standard error of it.
+    grid : mapping, optional
+        Values of ``tau``, ``lambda_a``, ``lambda_theta`` and ``alpha`` to try; by default the
+        paper's 1,260 settings.
+    folds : int, default 5
+    seed : int, default 0
+        Of the folds.
+    progress : bool, default False
+        Show a progress bar while choosing (needs the extra ``cli``).
     tol : float, default 1e-8
         The solver stops when no gradient entry is larger.
     max_iterations : int, default 100
@@ -92,6 +117,13 @@ class Reranker(ShortlistReranker):
         "shrinkage_groups",
         "group_weights",
         "dial",
+        "selection",
+        "criterion",
+        "selection_rule",
+        "grid",
+        "folds",
+        "seed",
+        "progress",
         "tol",
         "max_iterations",
     )
@@ -110,6 +142,13 @@ class Reranker(ShortlistReranker):
         shrinkage_groups: int = 1,
         group_weights: bool = True,
         dial: float = 0.0,
+        selection: str | None = None,
+        criterion: Criterion = "accuracy",
+        selection_rule: str = "best",
+        grid: Mapping[str, Sequence[float]] | None = None,
+        folds: int = 5,
+        seed: int = 0,
+        progress: bool = False,
         tol: float = 1e-8,
         max_iterations: int = 100,
     ) -> None:
@@ -124,6 +163,13 @@ class Reranker(ShortlistReranker):
         self.shrinkage_groups = shrinkage_groups
         self.group_weights = group_weights
         self.dial = dial
+        self.selection = selection
+        self.criterion = criterion
+        self.selection_rule = selection_rule
+        self.grid = grid
+        self.folds = folds
+        self.seed = seed
+        self.progress = progress
         self.tol = tol
         self.max_iterations = max_iterations
 
@@ -135,7 +181,29 @@ class Reranker(ShortlistReranker):
     def _learn(self, calibration: CalibrationSet) -> FittedState:
         terms, notes = self._terms(calibration.table)
         settings = self._settings(calibration.table)
-        return fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+        if self.selection in (None, "evidence"):
+            return fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+        found = self._search(calibration, terms, settings)
+        settings = replace(settings, **vars(found.chosen))
+        state = fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+        chosen = {**vars(found.chosen), "selection": None}
+        return replace(state, account=replace(state.account, chosen=chosen), search=found)
+
+    def _search(self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings) -> GridSearch:
+        from repair.selection import search
+
+        with_counts = calibration.table.class_counts is not None
+        return search(
+            calibration,
+            terms,
+            settings,
+            Grid.of(self.grid).where_it_matters(settings, terms, with_counts=with_counts),
+            folds=0 if self.selection == "in_sample" else self.folds,
+            criterion=self.criterion,
+            rule=self.selection_rule,
+            seed=self.seed,
+            progress=self.progress,
+        )
 
     def _settings(self, table: ClassTable) -> FitSettings:
         """Return the fit's settings in the types it computes with."""
@@ -145,7 +213,8 @@ class Reranker(ShortlistReranker):
             lambda_theta=float(self.lambda_theta),
             alpha=float(self.alpha),
             tau=float(self.tau),
-            shrinkage=self.shrinkage,
+            shrinkage="eb" if self.selection == "evidence" else self.shrinkage,
+            evidence=self.selection == "evidence",
             shrinkage_groups=shrinkage_groups(table, self.shrinkage_groups),
             tol=float(self.tol),
             max_iterations=int(self.max_iterations),
@@ -159,6 +228,14 @@ class Reranker(ShortlistReranker):
         check_number(self.tol, "tol", 0.0, open_low=True)
         check_count(self.max_iterations, "max_iterations")
         check_choice(self.shrinkage, "shrinkage", (False, "eb", "paper"))
+        check_choice(self.selection, "selection", (None, "cv", "in_sample", "evidence"))
+        check_choice(self.selection_rule, "selection_rule", ("best", "one_se"))
+        if not callable(self.criterion):
+            check_choice(self.criterion, "criterion", ("accuracy", "nll", "macro"))
+        check_count(self.folds, "folds", 2)
+        check_count(self.seed, "seed", 0)
+        check_choice(self.progress, "progress", (True, False))
+        Grid.of(self.grid)
         check_count(self.shrinkage_groups, "shrinkage_groups")
         if check_number(self.alpha, "alpha", 0.0, 1.0) > 0:
             table.require("class_counts", "alpha (rare-class upweighting)")
@@ -228,6 +305,9 @@ def fitted_state(
         converged=fit.solution.converged and (fit.shrinkage is None or fit.shrinkage.converged),
         notes=notes,
     )
+    if settings.evidence:
+        chosen: dict[str, object] = {"lambda_theta": fit.lambda_theta, "selection": None}
+        account = replace(account, chosen={**chosen, "shrinkage": settings.shrinkage})
     return FittedState(
         correction=Correction(calibration.table, settings.tau, fit.offsets, terms, fit.weights, np.array([scale])),
         n_candidates=calibration.shortlist.n_candidates,
