@@ -189,7 +189,7 @@ def test_a_shortlist_is_used_as_wide_as_it_is(problem):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"mode": "magic"}, "mode is 'magic'; choose one of 'classwise'"),
+        ({"mode": "magic"}, "mode is 'magic'; choose one of 'base', 'classwise'"),
         ({"lambda_a": 0.0}, "lambda_a is 0.0; it must be a finite number above 0"),
         ({"lambda_theta": -1}, "lambda_theta is -1"),
         ({"lambda_a": np.nan}, "lambda_a is nan"),

@@ -194,6 +194,8 @@ def _arrays_of(state: FittedState) -> dict[str, AnyArray]:
 
 def _method_from(reader: FieldReader, state: FittedState) -> ShortlistReranker:
     name = reader.text("method")
+    from repair.reranker import MODES
+
     methods = _methods()
     if name not in methods:
         raise reader.refuse(f"method is {name!r}, which this version does not know")
@@ -210,7 +212,7 @@ def _method_from(reader: FieldReader, state: FittedState) -> ShortlistReranker:
     strange = set(state.account.chosen) - set(parameters)
     if strange:
         raise reader.refuse(f"account.chosen holds {sorted(strange)[0]!r}, which {name} does not choose")
-    if state.account.mode != model.mode_name:
+    if state.account.mode != model.mode_name and not (model.mode_name == "auto" and state.account.mode in MODES):
         raise reader.refuse(f"account.mode is {state.account.mode!r}, which is not what {name} fits")
     return model
 

@@ -23,6 +23,7 @@ from repair.shortlist import Shortlist
 from repair.shrinkage import Shrinkage
 
 if TYPE_CHECKING:
+    from repair.auto import AutoChoice
     from repair.selection import GridSearch
 
 __all__ = ["ShortlistReranker"]
@@ -250,12 +251,17 @@ class ShortlistReranker:
     def _decision(self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None) -> Decision:
         state = self._fitted()
         return Decision.build(
-            self.dial if dial is None else dial,
+            self._own_dial() if dial is None else dial,
             target_prior,
             class_costs,
             state.calibration_prior,
             state.correction.table.class_names,
         )
+
+    def _own_dial(self) -> float:
+        """Return the dial that the fit chose, or else the constructor's."""
+        chosen = self._fitted().account.chosen.get("dial", self.dial)
+        return chosen if isinstance(chosen, float | int) else self.dial
 
     @property
     def offsets_(self) -> FloatArray:
@@ -330,6 +336,11 @@ class ShortlistReranker:
     def search_(self) -> GridSearch | None:
         """The grid search, if one chose the hyperparameters in this process (it is not saved)."""
         return self._fitted().search
+
+    @property
+    def auto_(self) -> AutoChoice | None:
+        """What ``mode="auto"`` looked at, if it chose in this process (the reason is in the notes)."""
+        return self._fitted().auto
 
     @property
     def shrinkage_(self) -> Shrinkage | None:

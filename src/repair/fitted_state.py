@@ -13,6 +13,7 @@ from repair.lazy import lazy
 from repair.shrinkage import Shrinkage
 
 if TYPE_CHECKING:
+    from repair.auto import AutoChoice
     from repair.selection import GridSearch
 
 __all__ = ["FitAccount", "FittedState"]
@@ -67,6 +68,7 @@ class FittedState:
     information: FloatArray | None = None
     shrinkage: Shrinkage | None = None
     search: GridSearch | None = None
+    auto: AutoChoice | None = None
 
     @lazy
     def names(self) -> AnyArray:

@@ -30,7 +30,8 @@ __all__ = ["MODES", "Reranker", "fitted_state"]
 #: Far beyond any use, and still safe to multiply and square.
 LARGEST_PENALTY = 1e50
 
-MODES = ("classwise", "pairwise", "pairwise_only")
+#: What can be fitted; "auto" chooses among the first three.
+MODES = ("base", "classwise", "pairwise", "pairwise_only")
 
 
 class Reranker(ShortlistReranker):
@@ -40,9 +41,11 @@ class Reranker(ShortlistReranker):
     ----------
     n_candidates : int, default 10
         k, how many of the best classes to take from dense scores.
-    mode : {"pairwise", "classwise", "pairwise_only"}, default "pairwise"
+    mode : {"pairwise", "classwise", "pairwise_only", "base", "auto"}, default "pairwise"
         The paper's REPAIR (offsets and terms), its class-separable special case (offsets only),
-        or terms only.
+        terms only, or no correction.  ``"auto"`` takes the simplest of base, classwise and
+        pairwise whose gain on held-out rows is real, and chooses its penalties and its dial; it
+        may keep the base order, and `auto_` says why.
     terms : sequence of str, optional
         Pairwise features by name: ``"score_gap"``, ``"rank_gap"``, ``"log_prob_ratio"``,
         ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.
@@ -175,12 +178,16 @@ class Reranker(ShortlistReranker):
 
     @property
     def mode_name(self) -> str:
-        """What `mode_` is after a fit with the present parameters."""
-        return self.mode
+        """What `mode_` is after a fit with the present parameters; with ``"auto"``, what was chosen."""
+        if self.mode != "auto" or self._state is None:
+            return self.mode
+        return self._state.account.mode
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
         terms, notes = self._terms(calibration.table)
         settings = self._settings(calibration.table)
+        if self.mode == "auto":
+            return self._learn_auto(calibration, terms, settings, notes)
         if self.selection in (None, "evidence"):
             return fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
         found = self._search(calibration, terms, settings)
@@ -188,6 +195,23 @@ class Reranker(ShortlistReranker):
         state = fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
         chosen = {**vars(found.chosen), "selection": None}
         return replace(state, account=replace(state.account, chosen=chosen), search=found)
+
+    def _learn_auto(
+        self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
+    ) -> FittedState:
+        from repair.auto import choose_mode
+
+        found = choose_mode(calibration, terms, settings, seed=self.seed, progress=self.progress)
+        best = found.chosen
+        settings = replace(
+            settings, with_offsets=best.rung != "base", lambda_a=best.lambda_a, lambda_theta=best.lambda_theta
+        )
+        kept = terms if best.rung == "pairwise" else ()
+        state = fitted_state(calibration, kept, settings, mode=best.rung, notes=(found.reason, *notes))
+        chosen: dict[str, object] = {"mode": best.rung, "dial": best.dial}
+        if best.rung != "base":
+            chosen |= {"lambda_a": best.lambda_a, "lambda_theta": best.lambda_theta}
+        return replace(state, account=replace(state.account, chosen=chosen), auto=found)
 
     def _search(self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings) -> GridSearch:
         from repair.selection import search
@@ -208,7 +232,7 @@ class Reranker(ShortlistReranker):
     def _settings(self, table: ClassTable) -> FitSettings:
         """Return the fit's settings in the types it computes with."""
         return FitSettings(
-            with_offsets=self.mode != "pairwise_only",
+            with_offsets=self.mode not in ("pairwise_only", "base"),
             lambda_a=float(self.lambda_a),
             lambda_theta=float(self.lambda_theta),
             alpha=float(self.alpha),
@@ -222,7 +246,8 @@ class Reranker(ShortlistReranker):
 
     def _check_parameters(self, table: ClassTable) -> None:
         super()._check_parameters(table)
-        check_choice(self.mode, "mode", MODES)
+        check_choice(self.mode, "mode", (*MODES, "auto"))
+        self._check_auto()
         check_number(self.lambda_a, "lambda_a", 0.0, LARGEST_PENALTY, open_low=True)
         check_number(self.lambda_theta, "lambda_theta", 0.0, LARGEST_PENALTY, open_low=True)
         check_number(self.tol, "tol", 0.0, open_low=True)
@@ -246,14 +271,23 @@ class Reranker(ShortlistReranker):
         if not isinstance(self.group_weights, bool):
             raise InputError(f"group_weights is {self.group_weights!r}; choose True or False")
         chosen = choose_terms(self.terms, table)
-        if self.mode == "classwise" and self.terms is not None and chosen:
-            raise InputError(f"mode 'classwise' has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
-        if self.mode != "classwise" and not chosen:
+        without = self.mode in ("base", "classwise")
+        if without and self.terms is not None and chosen:
+            raise InputError(f"mode {self.mode!r} has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
+        if not without and not chosen:
             raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
+
+    def _check_auto(self) -> None:
+        """Refuse arguments that ``auto`` chooses itself."""
+        if self.mode == "auto":
+            neutrals = {"selection": None, "alpha": 0.0, "tau": 0.0, "dial": 0.0, "shrinkage": False}
+            for name, neutral in neutrals.items():
+                if getattr(self, name) != neutral:
+                    raise InputError(f"mode 'auto' chooses for itself; leave {name} out, or use another mode")
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         """Return the terms to fit, and what there is to say about them."""
-        terms = () if self.mode == "classwise" else choose_terms(self.terms, table)
+        terms = () if self.mode in ("base", "classwise") else choose_terms(self.terms, table)
         notes = []
         if table.class_counts is None:
             left_out = "the log-frequency term is left out, and " if terms and self.terms is None else ""

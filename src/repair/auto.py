@@ -1,0 +1,290 @@
+"""``mode="auto"``: the simplest correction whose held-out gain is real, or none at all.
+
+Rungs go from Base over Classwise to Pairwise.  Each is fitted on some groups of rows and scored on
+the others; one is taken only if its gain over Base is significant, and the gain that is reported
+comes from running the whole choice again inside the training part of every outer fold.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray, IntArray, dot
+from repair.calibration import CalibrationSet
+from repair.design import Design
+from repair.fitting import Fit, FitSettings, fit_design
+from repair.folds import group_folds
+from repair.grid import PAPER_GRID
+from repair.progress import progress_bar
+from repair.statistics import PairedGain, holm, paired_gain
+from repair.tables import text_table
+from repair.terms import Term
+
+__all__ = ["AutoChoice", "RungResult", "choose_mode"]
+
+RUNGS = ("base", "classwise", "pairwise")
+OUTER_FOLDS, INNER_FOLDS = 5, 4
+DIALS = tuple(round(0.1 * step, 1) for step in range(11))
+#: Fewer than this, and Base is kept without looking.
+FEWEST_ROWS, FEWEST_GROUPS = 50, 5
+LEVEL = 0.05
+#: Penalties to choose from; weaker ones than the paper's, because held-out rows can refuse them.
+OFFSET_PENALTIES = (2e-5, 5e-5, 1e-4, 2e-4, *PAPER_GRID.lambda_a)
+WEIGHT_PENALTIES = (1e-6, 1e-5, *PAPER_GRID.lambda_theta)
+SEARCH_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class RungResult:
+    """One rung on held-out rows.
+
+    Attributes
+    ----------
+    rung : str
+    lambda_a, lambda_theta, dial : float
+        What was chosen for it.
+    gain : PairedGain
+        Accuracy over all rows, less Base's; used to choose, and optimistic by that.
+    p_value : float
+        Of "no gain", after Holm's correction over the rungs.
+    hits : ndarray (n,)
+        Whether each row was right, held out; 0 on uncovered rows.
+    """
+
+    rung: str
+    lambda_a: float
+    lambda_theta: float
+    dial: float
+    gain: PairedGain
+    p_value: float
+    hits: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class AutoChoice:
+    """What ``auto`` chose and why; prints as a table.
+
+    Attributes
+    ----------
+    chosen : RungResult
+    rungs : tuple of RungResult
+    reason : str
+    gain : PairedGain or None
+        Honest gain of the whole procedure over Base, from nested folds; None if nothing was tried.
+    agreed : int
+        How many of the outer folds chose the same rung.
+    """
+
+    chosen: RungResult
+    rungs: tuple[RungResult, ...]
+    reason: str
+    gain: PairedGain | None
+    agreed: int
+
+    def __str__(self) -> str:
+        """Return the rungs and the reason."""
+        rows = [
+            [one.rung, f"{one.lambda_a:g}", f"{one.lambda_theta:g}", f"{one.dial:g}", f"{one.p_value:.3g}"]
+            for one in self.rungs
+        ]
+        return f"{text_table(['rung', 'lambda_a', 'lambda_theta', 'dial', 'p'], rows)}\n{self.reason}"
+
+
+def choose_mode(
+    calibration: CalibrationSet,
+    terms: tuple[Term, ...],
+    settings: FitSettings,
+    *,
+    seed: int = 0,
+    progress: bool = False,
+) -> AutoChoice:
+    """Choose a rung, its penalties and its dial, and estimate honestly what that gains.
+
+    Parameters
+    ----------
+    calibration : CalibrationSet
+    terms : tuple of Term
+        The pairwise rung's.
+    settings : FitSettings
+        Tolerances and the like; penalties, α and τ are not looked at.
+    seed : int
+    progress : bool
+    """
+    table = _Rows.of(calibration, terms)
+    refusal = _too_little(calibration)
+    if refusal:
+        return AutoChoice(table.base(), (table.base(),), refusal, None, OUTER_FOLDS)
+    everything = np.ones(len(calibration.labels), dtype=bool)
+    outer = group_folds(len(everything), calibration.groups, OUTER_FOLDS, seed)
+    nested, names = np.zeros(len(everything)), []
+    with progress_bar("choosing a mode", OUTER_FOLDS + 1, show=progress) as step:
+        chosen, rungs = _choose_rung(table, everything, outer, settings)
+        step()
+        for fold in range(OUTER_FOLDS):
+            train = outer != fold
+            inner = _refold(train, calibration.groups, seed + 1 + fold)
+            picked, _ = _choose_rung(table, train, inner, settings)
+            names.append(picked.rung)
+            nested[~train] = (table.held_out(picked, train, ~train, settings) - table.base_hits)[~train]
+            step()
+    gain = paired_gain(nested, calibration.importance, calibration.groups)
+    agreed = sum(name == chosen.rung for name in names)
+    return AutoChoice(chosen, rungs, _verdict(chosen, gain, agreed), gain, agreed)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """All rows once: the designs of the rungs, what each row weighs, and where Base is right."""
+
+    calibration: CalibrationSet
+    designs: dict[str, Design]
+    rarity: FloatArray | None
+    base_hits: FloatArray
+
+    @classmethod
+    def of(cls, calibration: CalibrationSet, terms: tuple[Term, ...]) -> "_Rows":
+        full = Design.of(calibration, terms, 0.0)
+        designs = {"classwise": replace(full, columns=full.columns[:, :, :0], copies=()), "pairwise": full}
+        if not terms:
+            del designs["pairwise"]
+        rarity = None
+        if calibration.table.class_counts is not None:
+            rarity = calibration.table.log_rarity[np.maximum(full.ids, 0)]
+        hits = (calibration.positions == 0).astype(np.float64)
+        return cls(calibration, designs, rarity, hits)
+
+    def base(self) -> RungResult:
+        """Return the rung that changes nothing."""
+        nothing = PairedGain(0.0, 0.0, 1)
+        return RungResult("base", 1.0, 1.0, 0.0, nothing, 1.0, self.base_hits)
+
+    def hits(self, scores: FloatArray, which: AnyArray, dial: float) -> FloatArray:
+        """Return, for all rows, whether these scores of some covered rows (a mask of them) are right."""
+        design = self.designs["classwise"]
+        if dial and self.rarity is not None:
+            scores = scores + dial * self.rarity[which]
+        result = np.zeros(len(self.calibration.labels))
+        result[design.rows[which]] = scores.argmax(axis=1) == design.target[which]
+        return result
+
+    def held_out(self, rung: RungResult, train: AnyArray, test: AnyArray, settings: FitSettings) -> FloatArray:
+        """Fit a chosen rung on some rows and return where it is right on others (0 elsewhere)."""
+        if rung.rung == "base":
+            return np.where(test, self.base_hits, 0.0)
+        design = self.designs[rung.rung]
+        chosen = replace(settings, lambda_a=rung.lambda_a, lambda_theta=rung.lambda_theta)
+        fit = fit_design(design.take(train[design.rows]), _plain(chosen))
+        which = test[design.rows]
+        return self.hits(design.take(which).scores(fit.offsets, fit.weights), which, rung.dial)
+
+
+def _plain(settings: FitSettings) -> FitSettings:
+    """Return the settings of a rung's fit: ridge penalties, no τ, no α."""
+    return replace(settings, with_offsets=True, tau=0.0, alpha=0.0, shrinkage=False, evidence=False)
+
+
+def _too_little(calibration: CalibrationSet) -> str:
+    covered = int(calibration.covered.sum())
+    if covered < FEWEST_ROWS:
+        return f"Base is kept: {covered} covered rows are too few to tell ({FEWEST_ROWS} are needed)."
+    groups = len(np.unique(calibration.groups)) if calibration.groups is not None else covered
+    if groups < FEWEST_GROUPS:
+        return f"Base is kept: {groups} groups are too few to tell ({FEWEST_GROUPS} are needed)."
+    return ""
+
+
+def _refold(train: AnyArray, groups: IntArray | None, seed: int) -> IntArray:
+    """Fold the training rows anew; −1 on the others."""
+    codes = None if groups is None else np.unique(groups[train], return_inverse=True)[1].astype(np.int32)
+    folds = np.full(len(train), -1, dtype=np.int32)
+    folds[train] = group_folds(int(train.sum()), codes, INNER_FOLDS, seed)
+    return folds
+
+
+def _choose_rung(
+    rows: _Rows, use: AnyArray, folds: IntArray, settings: FitSettings
+) -> tuple[RungResult, tuple[RungResult, ...]]:
+    """Score every rung on held-out rows of `use` and take the simplest one that is really better than Base."""
+    importance = np.where(use, rows.calibration.importance, 0.0)
+    tried = [_score_rung(rows, rung, use, folds, importance, settings) for rung in rows.designs]
+    adjusted = holm(np.array([one.gain.p_value() for one in tried]))
+    tried = [replace(one, p_value=float(p)) for one, p in zip(tried, adjusted, strict=True)]
+    accepted = [one for one in tried if one.p_value <= LEVEL]
+    if not accepted:
+        return rows.base(), (rows.base(), *tried)
+    best = max(accepted, key=lambda one: one.gain.gain)
+    for one in accepted:  # from the simplest up
+        worse = _gain(best.hits - one.hits, importance, rows)
+        if one is best or worse.p_value() > LEVEL:
+            return one, (rows.base(), *tried)
+    return best, (rows.base(), *tried)
+
+
+def _gain(difference: FloatArray, importance: FloatArray, rows: _Rows) -> PairedGain:
+    """Paired gain over the rows that have weight."""
+    kept = importance > 0
+    groups = rows.calibration.groups
+    codes = None if groups is None else np.unique(groups[kept], return_inverse=True)[1].astype(np.int32)
+    return paired_gain(difference[kept], importance[kept], codes)
+
+
+def _score_rung(
+    rows: _Rows, rung: str, use: AnyArray, folds: IntArray, importance: FloatArray, settings: FitSettings
+) -> RungResult:
+    design = rows.designs[rung]
+    mine = folds[design.rows]
+    inside = use[design.rows]
+    weights = importance[design.rows]
+    lambda_a, lambda_theta, scores = _least_loss(design, mine, inside, weights, settings)
+    dials = DIALS if rows.rarity is not None else (0.0,)
+    hits = [np.where(use, rows.hits(scores[inside], inside, dial), 0.0) for dial in dials]
+    best = int(np.argmax([dot(importance, one) for one in hits]))
+    gaps = [_gain(hits[best] - one, importance, rows) for one in hits]
+    place = next(i for i, gap in enumerate(gaps) if gap.gain <= gap.error)
+    gain = _gain(hits[place] - np.where(use, rows.base_hits, 0.0), importance, rows)
+    return RungResult(rung, lambda_a, lambda_theta, dials[place], gain, 1.0, hits[place])
+
+
+def _least_loss(
+    design: Design, folds: IntArray, inside: AnyArray, weights: FloatArray, settings: FitSettings
+) -> tuple[float, float, FloatArray]:
+    """Return the penalties with the least weighted out-of-fold loss, and the held-out scores they give."""
+    parts = []
+    for fold in range(int(folds.max()) + 1):
+        places = np.flatnonzero(inside & (folds == fold))
+        others = np.flatnonzero(inside & (folds != fold))
+        if len(places) and len(others):
+            parts.append((design.take(others), design.take(places), places))
+    best = (np.inf, 1.0, 1.0, np.zeros(design.base.shape))
+    for lambda_theta in WEIGHT_PENALTIES if design.copies else (1.0,):
+        starts: list[Fit | None] = [None] * len(parts)
+        for lambda_a in sorted(OFFSET_PENALTIES, reverse=True):
+            wanted = _plain(replace(settings, lambda_a=lambda_a, lambda_theta=lambda_theta, tol=SEARCH_TOLERANCE))
+            scores, loss = np.zeros(design.base.shape), 0.0
+            for number, (train, test, places) in enumerate(parts):
+                starts[number] = fit = fit_design(train, wanted, starts[number])
+                scores[places] = test.scores(fit.offsets, fit.weights)
+                loss += dot(weights[places], _loss(scores[places], test.target))
+            if loss < best[0]:
+                best = (loss, lambda_a, lambda_theta, scores)
+    return best[1], best[2], best[3]
+
+
+def _loss(scores: FloatArray, target: IntArray) -> FloatArray:
+    best = scores.max(axis=1, keepdims=True)
+    mass = np.log(np.exp(scores - best).sum(axis=1)) + best[:, 0]
+    loss: FloatArray = mass - scores[np.arange(len(scores)), target]
+    return loss
+
+
+def _verdict(chosen: RungResult, gain: PairedGain, agreed: int) -> str:
+    low, high = gain.interval()
+    measured = (
+        f"{100 * gain.gain:+.1f} points of accuracy over Base "
+        f"(95 % interval {100 * low:+.1f} to {100 * high:+.1f}, nested cross-validation; "
+        f"{agreed} of {OUTER_FOLDS} folds chose the same)"
+    )
+    if chosen.rung == "base":
+        return f"Base is kept: no correction gains significantly on held-out rows. Choosing anyway gave {measured}."
+    dial = f" with dial {chosen.dial:g}" if chosen.dial else ""
+    return f"{chosen.rung.capitalize()} is chosen{dial}: {measured}."
