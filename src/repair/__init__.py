@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from repair.artifact import load
     from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
+    from repair.comparison import Comparison
     from repair.errors import (
         ArtifactError,
         ConvergenceWarning,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from repair.evaluation import Evaluation, evaluate
     from repair.explanation import Explanation
     from repair.metrics import rare_classes
+    from repair.protocol import compare
     from repair.ranking import Ranking
     from repair.reranker import Reranker
     from repair.score_set import ScoreSet
@@ -32,6 +34,7 @@ _HOME = {
     "ArtifactError": "errors",
     "Base": "baselines",
     "ClasswiseTemperature": "baselines",
+    "Comparison": "comparison",
     "ConvergenceWarning": "errors",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
@@ -46,6 +49,7 @@ _HOME = {
     "Shortlist": "shortlist",
     "TauNormalization": "baselines",
     "Temperature": "baselines",
+    "compare": "protocol",
     "evaluate": "evaluation",
     "load": "artifact",
     "rare_classes": "metrics",
@@ -55,6 +59,7 @@ __all__ = [
     "ArtifactError",
     "Base",
     "ClasswiseTemperature",
+    "Comparison",
     "ConvergenceWarning",
     "Evaluation",
     "Explanation",
@@ -70,6 +75,7 @@ __all__ = [
     "TauNormalization",
     "Temperature",
     "__version__",
+    "compare",
     "evaluate",
     "load",
     "rare_classes",
