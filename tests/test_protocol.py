@@ -176,13 +176,31 @@ def test_groups_that_agree_make_intervals_wider(sets):
     copied = test.take(np.repeat(np.arange(60), 4))
     grouped = replace(copied, groups=np.repeat([f"patient {i}" for i in range(60)], 4))
     by_row, by_group = (compare(methods(), calibration, one, trials=1, resamples=1000) for one in (copied, grouped))
-    assert by_row.full == by_group.full  # rows weigh 1 each either way
+    for name, values in by_row.full.items():  # groups of equal size: rows and groups count alike
+        assert by_group.full[name] == pytest.approx(values, nan_ok=True)
     for metric in ("hit@1", "nll", "accuracy"):
         wide, narrow = by_group.interval("REPAIR", metric), by_row.interval("REPAIR", metric)
         assert wide[1] - wide[0] > 1.5 * (narrow[1] - narrow[0])
         wide, narrow = (one.difference("REPAIR")[metric] for one in (by_group, by_row))
         assert wide.high - wide.low > 1.4 * (narrow.high - narrow.low)
     assert "60 groups" in str(by_group)
+
+
+def test_every_group_of_test_rows_counts_once(sets):
+    """Rows repeated within their group change nothing; with the weights switched off they do."""
+    calibration, test = sets
+    times = 1 + np.arange(len(test)) % 5
+    rows = np.repeat(np.arange(len(test)), times)
+    once, often = replace(test, groups=np.arange(len(test))), replace(test.take(rows), groups=rows)
+    one, other = (compare(methods(), calibration, part, trials=1, resamples=1000) for part in (once, often))
+    for name, values in one.full.items():
+        assert other.full[name] == pytest.approx(values, nan_ok=True)
+    for part in (one, other):  # as far as resampling goes: the same spread
+        assert part.draws[:, 1, 1].std() == pytest.approx(one.draws[:, 1, 1].std(), rel=0.15)
+    assert "every group counts once" in str(other)
+    flat = compare(methods(), calibration, often, trials=1, resamples=10, group_weights=False)
+    assert flat.full["REPAIR"]["hit@1"] != pytest.approx(one.full["REPAIR"]["hit@1"], abs=1e-6)
+    assert "every group counts once" not in str(flat)
 
 
 def test_subsamples_take_whole_groups(sets, monkeypatch):

@@ -44,6 +44,8 @@ class Setup:
         None where no groups were given.
     counts_from : str
         What told rare classes from frequent ones.
+    group_weights : bool
+        Whether every group of test rows counts once, rather than every row.
     """
 
     trials: int
@@ -60,6 +62,7 @@ class Setup:
     n_test_groups: int | None
     n_classes: int
     counts_from: str
+    group_weights: bool
 
 
 @dataclass(frozen=True)

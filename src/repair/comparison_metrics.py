@@ -94,7 +94,11 @@ def metric_ratios(rows: dict[str, AnyArray]) -> dict[str, tuple[FloatArray, Floa
 
 
 def resample_metrics(
-    methods: Sequence[dict[str, AnyArray]], groups: IntArray | None, resamples: int, seed: int
+    methods: Sequence[dict[str, AnyArray]],
+    weights: FloatArray,
+    groups: IntArray | None,
+    resamples: int,
+    seed: int,
 ) -> FloatArray:
     """Return every metric of every method in the same bootstrap resamples of the test rows.
 
@@ -106,6 +110,8 @@ def resample_metrics(
     ----------
     methods : sequence of dict
         The ``rows`` of one `Evaluation` per method.
+    weights : ndarray (n,)
+        What each row counts for.
     groups : ndarray of int (n,) or None
         Whole groups are drawn where given, else rows.
     resamples, seed : int
@@ -120,13 +126,13 @@ def resample_metrics(
     >>> from repair import Ranking, Shortlist, evaluate
     >>> from repair.comparison_metrics import resample_metrics
     >>> shortlist = Shortlist.from_scores([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]], n_candidates=2)
-    >>> rows = evaluate(Ranking.from_scores(shortlist, shortlist.scores), [0, 1]).rows
-    >>> resample_metrics([rows], None, resamples=100, seed=0).shape
+    >>> result = evaluate(Ranking.from_scores(shortlist, shortlist.scores), [0, 1])
+    >>> resample_metrics([result.rows], result.weights, None, resamples=100, seed=0).shape
     (100, 1, 13)
     """
     ratios = [metric_ratios(rows) for rows in methods]
     numerators, denominators = (
-        np.column_stack([ratio[part] for one in ratios for ratio in one.values()]) for part in (0, 1)
+        weights[:, None] * np.column_stack([ratio[part] for one in ratios for ratio in one.values()]) for part in (0, 1)
     )
     # One call draws for all methods and metrics, so that differences are paired.
     drawn = bootstrap_ratios(numerators, denominators, groups, resamples, seed)

@@ -228,10 +228,11 @@ def _sign_cells(signs: Signs) -> list[str]:
 
 def _notes(comparison: Comparison) -> list[str]:
     setup = comparison.setup
+    weighing = " (every group counts once)" if setup.group_weights else ""
     sizes = f"{setup.n_calibration} calibration rows{_in_groups(setup.n_calibration_groups)}, {setup.n_test} test rows"
     notes = [
-        f"{sizes}{_in_groups(setup.n_test_groups)}, {setup.n_classes} classes, seed {setup.seed}. MRR, HFR, gap closed "
-        "and NLL are plain numbers, all others percent. Down to NLL (lower is better) metrics are over covered rows, "
+        f"{sizes}{_in_groups(setup.n_test_groups)}{weighing}, {setup.n_classes} classes, seed {setup.seed}. "
+        "MRR, HFR, gap closed and NLL are plain numbers, all others percent. Down to NLL (lower is better) metrics are over covered rows, "
         "then over all rows. Standard deviations divide by trials − 1; macro is not resampled. "
         f"Rare and frequent classes are told apart by {setup.counts_from}.",
     ]

@@ -46,6 +46,7 @@ def compare(
     subsample: float = 0.8,
     reference: str | None = None,
     selection: str = "once",
+    group_weights: bool = True,
     resamples: int = 10_000,
     level: float = 0.95,
     seed: int = 0,
@@ -63,9 +64,8 @@ def compare(
     methods : mapping from str to reranker
         What to call each method, and the method.  They are copied, never fitted or changed.
     calibration, test : ScoreSet
-        Every test row weighs 1, whatever its ``sample_weight``.  Rare and frequent classes are
-        told apart by the class counts of `test`, else of `calibration`, else by the calibration
-        labels; the tables say which.
+        Rare and frequent classes are told apart by the class counts of `test`, else of
+        `calibration`, else by the calibration labels; the tables say which.
     trials : int, default 5
     subsample : float in (0, 1], default 0.8
         Share of the calibration rows in each trial; of the groups, where `calibration` has groups.
@@ -75,6 +75,9 @@ def compare(
         Whether hyperparameters that a method chooses itself are chosen once on all calibration
         rows and then kept, as in the paper, or anew in each trial.  The spread over trials leaves
         out the uncertainty of the choice if it is made once.
+    group_weights : bool, default True
+        Whether every group of test rows counts once, each row 1/(group size), where `test` has
+        groups.  Without groups, or if switched off, every row counts 1.
     resamples : int, default 10000
         Bootstrap resamples of the test rows; of whole groups, where `test` has groups.  All
         methods and metrics share them.
@@ -122,12 +125,13 @@ def compare(
     check_count(trials, "trials")
     check_number(subsample, "subsample", 0.0, 1.0, open_low=True)
     check_choice(selection, "selection", SELECTIONS)
+    check_choice(group_weights, "group_weights", (True, False))
     check_count(resamples, "resamples")
     if check_number(level, "level", 0.0, 1.0, open_low=True) == 1.0:
         raise InputError("level is 1; no interval short of everything is that sure, pass a number below 1")
     names, n_classes = _check_classes(calibration, test)
     learning = _Learning.build(calibration, names, n_classes)
-    truth = _Truth.build(test, learning)
+    truth = _Truth.build(test, learning, group_weights=group_weights)
     # One stream for the bootstrap and one a trial; more trials leave the first ones as they were.
     seeds = np.random.SeedSequence(check_count(seed, "seed", low=0)).generate_state(trials + 1).tolist()
     setup = Setup(
@@ -145,6 +149,7 @@ def compare(
         n_test_groups=_number_of(truth.groups),
         n_classes=n_classes,
         counts_from=truth.counts_from,
+        group_weights=truth.weighted,
     )
     return _run(named, first, learning, truth, setup, progress)
 
@@ -172,6 +177,7 @@ def _run(
         if progress is not None:
             progress(done, total, f"{name}, trial {trial}" if trial else f"{name}, all rows")
     rows = {name: result.rows for name, result in results.items()}
+    weights = next(iter(results.values())).weights
     return Comparison(
         methods=tuple(methods),
         reference=reference,
@@ -184,7 +190,7 @@ def _run(
         rows=rows,
         models=models,
         labels=truth.labels,
-        draws=resample_metrics(list(rows.values()), truth.groups, setup.resamples, setup.bootstrap_seed),
+        draws=resample_metrics(list(rows.values()), weights, truth.groups, setup.resamples, setup.bootstrap_seed),
     )
 
 
@@ -249,24 +255,26 @@ class _Truth:
     groups: IntArray | None
     class_counts: FloatArray
     counts_from: str
+    weighted: bool
     shortlists: dict[int, Shortlist]
 
     @classmethod
-    def build(cls, test: ScoreSet, learning: _Learning) -> _Truth:
+    def build(cls, test: ScoreSet, learning: _Learning, *, group_weights: bool) -> _Truth:
         names, n_classes = learning.given.class_names, _class_number(learning.given)
         ids, unknown = check_labels(test.labels, len(test), n_classes, names)
         if unknown:
             warn_user(describe_unknown(unknown), InputWarning)
         counts, counts_from = _counts(test, learning, n_classes)
         aligned = replace(test, class_names=names)
-        return cls(aligned, ids, _group_codes(test, "test"), counts, counts_from, {})
+        codes = _group_codes(test, "test")
+        return cls(aligned, ids, codes, counts, counts_from, group_weights and codes is not None, {})
 
     def score(self, model: ShortlistReranker) -> tuple[Ranking, Evaluation]:
         wanted = model.n_candidates
         if wanted not in self.shortlists:
             self.shortlists[wanted] = self.given.shortlist(wanted)
         ranking = model.rerank(self.shortlists[wanted])
-        return ranking, evaluate(ranking, self.labels, self.class_counts)
+        return ranking, evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
 
 
 def _counts(test: ScoreSet, learning: _Learning, n_classes: int) -> tuple[FloatArray, str]:
