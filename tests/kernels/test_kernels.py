@@ -128,3 +128,20 @@ def test_similarity_means_have_the_same_bits_in_both():
     for table in (rng.random((30, 30)), rng.random((30, 30)).astype(np.float32)):
         one, other = (kernels.average_over_rivals(table, ids, lengths) for kernels in KERNELS)
         assert (one == other).all()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 30), k=st.integers(1, 5))
+def test_largest_leads_are_alike(seed, n, k):
+    rng = np.random.default_rng(seed)
+    ids = np.array([rng.permutation(6)[:k] for _ in range(n)], dtype=np.int32)
+    lengths = rng.integers(1, k + 1, size=n).astype(np.int32)
+    target = (rng.random(n) * lengths).astype(np.int32)
+    scores = rng.integers(-2, 3, size=(n, k)).astype(float)
+    pairs = rng.integers(0, 4, size=(n, k * (k - 1) // 2)).astype(np.int32)
+    results = []
+    for kernels in KERNELS:
+        largest = np.full((4, 2), -np.inf)
+        kernels.largest_leads(pairs, ids, scores, lengths, target, largest)
+        results.append(largest)
+    assert (results[0] == results[1]).all()

@@ -18,6 +18,7 @@ __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "largest_leads",
     "loss_and_gradient",
     "order_rows",
     "top_k",
@@ -201,3 +202,19 @@ def curvature(
                 lead = weight * (columns[row, candidate, first] - mean[first])
                 for second in range(n_terms):
                     block[first, second] += lead * (columns[row, candidate, second] - mean[second])
+
+
+@compiled
+def largest_leads(
+    pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
+) -> None:
+    for row in range(ids.shape[0]):
+        own = target[row]
+        for rival in range(lengths[row]):
+            if rival != own:
+                low, high = min(own, rival), max(own, rival)
+                pair = pairs[row, high * (high - 1) // 2 + low]
+                side = 1 if ids[row, own] > ids[row, rival] else 0
+                lead = scores[row, rival] - scores[row, own]
+                if lead > largest[pair, side]:
+                    largest[pair, side] = lead

@@ -13,6 +13,7 @@ __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "largest_leads",
     "loss_and_gradient",
     "order_rows",
     "top_k",
@@ -139,6 +140,24 @@ def curvature(
     mean = np.einsum("nk,nkd->nd", probabilities, columns)
     centred = columns - mean[:, None, :]
     block += np.einsum("nk,nkd,nke->de", probabilities * row_weights[:, None], centred, centred, optimize=True)
+
+
+def largest_leads(
+    pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
+) -> None:
+    """Raise `largest` to how far each rival leads its row's label, g of the rival − g of the label.
+
+    `pairs` numbers the two candidates at base positions low < high in column
+    high·(high−1)/2 + low; `largest` has two entries for a pair, the first for rows labelled with
+    the lower class id.  `target` is the label's position.
+    """
+    positions = np.arange(ids.shape[1])
+    row, rival = np.nonzero((positions < lengths[:, None]) & (positions != target[:, None]))
+    own = target[row]
+    low, high = np.minimum(own, rival), np.maximum(own, rival)
+    pair = pairs[row, high * (high - 1) // 2 + low]
+    side = ids[row, own] > ids[row, rival]
+    np.maximum.at(largest, (pair, side.astype(np.int32)), scores[row, rival] - scores[row, own])
 
 
 def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:
