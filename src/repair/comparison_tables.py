@@ -232,8 +232,8 @@ def _notes(comparison: Comparison) -> list[str]:
     sizes = f"{setup.n_calibration} calibration rows{_in_groups(setup.n_calibration_groups)}, {setup.n_test} test rows"
     notes = [
         f"{sizes}{_in_groups(setup.n_test_groups)}{weighing}, {setup.n_classes} classes, seed {setup.seed}. "
-        "MRR, HFR, gap closed and NLL are plain numbers, all others percent. Down to NLL (lower is better) metrics are over covered rows, "
-        "then over all rows. Standard deviations divide by trials − 1; macro is not resampled. "
+        "MRR, HFR, gap closed and NLL are plain numbers, all others percent. Down to NLL (lower is better) metrics "
+        "are over covered rows, then over all rows. Standard deviations divide by trials − 1; macro is not resampled. "
         f"Rare and frequent classes are told apart by {setup.counts_from}.",
     ]
     if not comparison.same_rows:
