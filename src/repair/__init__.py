@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from repair.evaluation import Evaluation, evaluate
     from repair.explanation import Explanation
+    from repair.frontier import Frontier, head_tail_frontier
     from repair.metrics import rare_classes
     from repair.protocol import compare
     from repair.ranking import Ranking
@@ -38,6 +39,7 @@ _HOME = {
     "ConvergenceWarning": "errors",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
+    "Frontier": "frontier",
     "InputError": "errors",
     "InputWarning": "errors",
     "LogitAdjustment": "baselines",
@@ -51,6 +53,7 @@ _HOME = {
     "Temperature": "baselines",
     "compare": "protocol",
     "evaluate": "evaluation",
+    "head_tail_frontier": "frontier",
     "load": "artifact",
     "rare_classes": "metrics",
 }
@@ -63,6 +66,7 @@ __all__ = [
     "ConvergenceWarning",
     "Evaluation",
     "Explanation",
+    "Frontier",
     "InputError",
     "InputWarning",
     "LogitAdjustment",
@@ -77,6 +81,7 @@ __all__ = [
     "__version__",
     "compare",
     "evaluate",
+    "head_tail_frontier",
     "load",
     "rare_classes",
 ]

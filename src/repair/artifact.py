@@ -134,6 +134,7 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
         "n_classes": correction.table.n_classes,
         "n_candidates": state.n_candidates,
         "tau": float(correction.tau),
+        "strength": float(correction.strength),
         "terms": [{"name": term.name, "copies": term.copies} for term in correction.terms],
         "similarity": _kind_of(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
@@ -237,6 +238,9 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
     scale = reader.vector("scale", None, low=0.0)
     if len(scale) not in (1, n_classes) or not (scale > 0).all():
         raise reader.refuse(f"scale must be 1 or {n_classes} positive numbers")
+    strength = reader.number("strength")
+    if not 0.0 <= strength <= 1.0:
+        raise reader.refuse(f"strength is {strength:g}, not between 0 and 1")
     correction = Correction(
         table,
         tau,
@@ -244,6 +248,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         terms,
         reader.vector("weights", len(terms)),
         scale,
+        strength,
     )
     prior = reader.vector("calibration_prior", n_classes, low=0.0)
     if not (prior > 0).all() or abs(float(prior.sum()) - 1.0) > 1e-6:

@@ -1,7 +1,7 @@
 """The calibration set: labelled shortlists with their weights, checked once on the way in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -128,9 +128,22 @@ class CalibrationSet:
             importance = importance / np.bincount(codes)[codes]
         as_names = are_names(as_array(labels, "labels"))
         calibration = cls(shortlist, ids, table, importance, codes, unknown, as_names)
-        calibration._refuse_hopeless()
+        calibration.refuse_hopeless()
         calibration._warn_of_traps()
         return calibration
+
+    def take(self, rows: IntArray) -> "CalibrationSet":
+        """Return the set of some rows; their weights stay as they are."""
+        groups = None
+        if self.groups is not None:
+            groups = np.unique(self.groups[rows], return_inverse=True)[1].astype(np.int32)
+        return replace(
+            self,
+            shortlist=self.shortlist.take(rows),
+            labels=self.labels[rows],
+            importance=self.importance[rows],
+            groups=groups,
+        )
 
     @lazy
     def positions(self) -> IntArray:
@@ -167,7 +180,8 @@ class CalibrationSet:
             guesses.append(smoothed / smoothed.sum())
         return smoothed_shares(mass, guesses)
 
-    def _refuse_hopeless(self) -> None:
+    def refuse_hopeless(self) -> None:
+        """Refuse rows from which nothing can be learned."""
         if not self.covered.any():
             if self.unknown_labels and (self.labels < 0).all():
                 example = next(iter(self.unknown_labels))

@@ -18,7 +18,7 @@ __all__ = ["Correction"]
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """r = s·(g − τ·log π) + a + Σ θ·column, with everything needed to compute it.
+    """r = g + strength·(s·(g − τ·log π) + a + Σ θ·column − g), with everything needed to compute it.
 
     Attributes
     ----------
@@ -31,6 +31,9 @@ class Correction:
         s: an inverse temperature, or one factor per class (τ-normalisation).  A factor of its
         own rather than a term, because a product keeps the order to the last bit and g + (s−1)·g
         does not.
+    strength : float in [0, 1]
+        Share of the whole correction, with the dial, that is applied: 0 leaves the base scores.
+        A target prior and class costs are the user's own wishes and stay as they are.
     """
 
     table: ClassTable
@@ -39,15 +42,18 @@ class Correction:
     terms: tuple[Term, ...]
     weights: FloatArray
     scale: FloatArray = field(default_factory=lambda: np.ones(1))
+    strength: float = 1.0
 
     def contributions(self, shortlist: Shortlist, decision: Decision) -> list[tuple[str, FloatArray]]:
         """Return what makes up each candidate's final score, by name, in the order it is added."""
-        view = CandidateView(shortlist, self.table, self.tau)
-        parts = [("base", np.where(view.mask, shortlist.scores, 0.0))]
+        return self._parts(CandidateView(shortlist, self.table, self.tau), decision)
+
+    def _parts(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
+        parts = [("base", np.where(view.mask, view.shortlist.scores, 0.0))]
         if self.tau != 0.0:
-            parts.append(("tau", view.pre_adjustment))
+            parts.append(("tau", self.strength * view.pre_adjustment))
         if (self.scale != 1.0).any():
-            parts.append(("scale", self._scaled(view) - view.scores))
+            parts.append(("scale", self.strength * (self._scaled(view) - view.scores)))
         return parts + self._additions(view, decision)
 
     def _scaled(self, view: CandidateView) -> FloatArray:
@@ -56,10 +62,10 @@ class Correction:
         return view.scores * view.per_class(self.scale)
 
     def _additions(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
-        parts = [("offset", view.per_class(self.offsets))]
+        parts = [("offset", view.per_class(self.strength * self.offsets))]
         for term, weight in zip(self.terms, self.weights, strict=True):
-            parts.append((term.name, float(weight) * term.column(view)))
-        return parts + decision.contributions(view)
+            parts.append((term.name, self.strength * float(weight) * term.column(view)))
+        return parts + decision.scaled(self.strength).contributions(view)
 
     def scores(self, shortlist: Shortlist, decision: Decision) -> FloatArray:
         """Return the final scores, aligned with ``shortlist.ids``; −Inf on padding."""
@@ -68,8 +74,11 @@ class Correction:
         def fill(rows: slice) -> None:
             part = shortlist if len(blocks) == 1 else shortlist.take(rows)
             view = CandidateView(part, self.table, self.tau)
-            total = self._scaled(view)
-            for _, values in self._additions(view, decision):
+            if self.strength == 1.0:
+                total, additions = self._scaled(view), self._additions(view, decision)
+            else:
+                (_, total), *additions = self._parts(view, decision)
+            for _, values in additions:
                 total += values
             result[rows] = np.where(part.mask, total, PAD_SCORE)
 

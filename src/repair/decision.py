@@ -68,6 +68,10 @@ class Decision:
         """Return the part that changes what is likely, without what is wanted (dial and costs)."""
         return Decision(0.0, self.log_prior_shift, None)
 
+    def scaled(self, strength: float) -> "Decision":
+        """Return the same wishes with a dial that is `strength` times as large."""
+        return Decision(strength * self.dial, self.log_prior_shift, self.log_costs)
+
     def contributions(self, view: CandidateView) -> list[tuple[str, FloatArray]]:
         """Named (n, k) arrays to add; empty if nothing is wished for."""
         parts = []

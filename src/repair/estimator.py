@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -25,6 +26,7 @@ from repair.shrinkage import Shrinkage
 if TYPE_CHECKING:
     from repair.auto import AutoChoice
     from repair.selection import GridSearch
+    from repair.strength import HeadLossTest
 
 __all__ = ["ShortlistReranker"]
 
@@ -181,13 +183,15 @@ class ShortlistReranker:
 
         These are probabilities given that the true class is on the shortlist; each row adds up to
         1 and padding has 0.  `dial` and `class_costs` express wishes, not beliefs: they set the
-        order of the columns, as in `rerank`, but not the numbers.  `target_prior` sets both.
+        order of the columns, as in `rerank`, but not the numbers; so does the strength that
+        `max_head_loss` chose.  `target_prior` sets both.
         """
         state = self._fitted()
         shortlist = self._shortlist(scores)
         wanted = self._decision(dial, target_prior, class_costs)
         order = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, wanted)).order
-        beliefs = state.correction.scores(shortlist, wanted.probabilities_only())
+        # A strength below 1 is caution about the order; what is believed stays what was fitted.
+        beliefs = replace(state.correction, strength=1.0).scores(shortlist, wanted.probabilities_only())
         return softmax(np.take_along_axis(beliefs, order, axis=1))
 
     def explain(
@@ -341,6 +345,16 @@ class ShortlistReranker:
     def auto_(self) -> AutoChoice | None:
         """What ``mode="auto"`` looked at, if it chose in this process (the reason is in the notes)."""
         return self._fitted().auto
+
+    @property
+    def strength_(self) -> float:
+        """Share of the correction that is applied; below 1 where `max_head_loss` asked for it."""
+        return self._fitted().correction.strength
+
+    @property
+    def head_loss_(self) -> HeadLossTest | None:
+        """The tests of ``max_head_loss``, if they were made in this process (the outcome is in the notes)."""
+        return self._fitted().head_loss
 
     @property
     def shrinkage_(self) -> Shrinkage | None:

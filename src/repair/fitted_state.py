@@ -15,6 +15,7 @@ from repair.shrinkage import Shrinkage
 if TYPE_CHECKING:
     from repair.auto import AutoChoice
     from repair.selection import GridSearch
+    from repair.strength import HeadLossTest
 
 __all__ = ["FitAccount", "FittedState"]
 
@@ -69,6 +70,7 @@ class FittedState:
     shrinkage: Shrinkage | None = None
     search: GridSearch | None = None
     auto: AutoChoice | None = None
+    head_loss: HeadLossTest | None = None
 
     @lazy
     def names(self) -> AnyArray:

@@ -20,6 +20,7 @@ from repair.fitting import FitSettings, fit_correction
 from repair.grid import Grid
 from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import frequency_groups
+from repair.strength import HeadLossRule, limit_head_loss
 from repair.terms import Term, choose_terms
 
 if TYPE_CHECKING:
@@ -80,6 +81,17 @@ class Reranker(ShortlistReranker):
     folds : int, default 5
     seed : int, default 0
         Of the folds.
+    max_head_loss : float, optional
+        ε: how many percentage points of accuracy on frequent rows may be lost against Base; 1.0
+        is a good start.  The correction is then scaled down to the largest strength that stays
+        within ε on held-out rows, tested upwards from 0, which is Base.  Needs `class_counts`.
+    head_loss_level : float in (0, 0.5], default 0.1
+        δ: how likely a larger loss may be.
+    strict : bool, default False
+        Fit on 60 % of the groups and test on the others, which is exact, instead of testing by
+        `folds` folds, which is approximate and wastes no rows.
+    strength : float in [0, 1], default 1
+        Share of the correction to apply, unless `max_head_loss` chooses it.
     progress : bool, default False
         Show a progress bar while choosing (needs the extra ``cli``).
     tol : float, default 1e-8
@@ -126,6 +138,10 @@ class Reranker(ShortlistReranker):
         "grid",
         "folds",
         "seed",
+        "max_head_loss",
+        "head_loss_level",
+        "strict",
+        "strength",
         "progress",
         "tol",
         "max_iterations",
@@ -151,6 +167,10 @@ class Reranker(ShortlistReranker):
         grid: Mapping[str, Sequence[float]] | None = None,
         folds: int = 5,
         seed: int = 0,
+        max_head_loss: float | None = None,
+        head_loss_level: float = 0.1,
+        strict: bool = False,
+        strength: float = 1.0,
         progress: bool = False,
         tol: float = 1e-8,
         max_iterations: int = 100,
@@ -172,6 +192,10 @@ class Reranker(ShortlistReranker):
         self.grid = grid
         self.folds = folds
         self.seed = seed
+        self.max_head_loss = max_head_loss
+        self.head_loss_level = head_loss_level
+        self.strict = strict
+        self.strength = strength
         self.progress = progress
         self.tol = tol
         self.max_iterations = max_iterations
@@ -184,21 +208,31 @@ class Reranker(ShortlistReranker):
         return self._state.account.mode
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
+        rule = self._head_loss_rule()
+        if rule is not None:
+            return limit_head_loss(calibration, self._learn_freely, rule)
+        state, _, _ = self._learn_freely(calibration)
+        return replace(state, correction=replace(state.correction, strength=float(self.strength)))
+
+    def _learn_freely(self, calibration: CalibrationSet) -> tuple[FittedState, FitSettings, float]:
+        """Fit the whole correction; return it with the settings and the dial that were used."""
         terms, notes = self._terms(calibration.table)
         settings = self._settings(calibration.table)
         if self.mode == "auto":
             return self._learn_auto(calibration, terms, settings, notes)
         if self.selection in (None, "evidence"):
-            return fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+            state = fitted_state(calibration, terms, settings, mode=self.mode, notes=notes)
+            return state, settings, float(self.dial)
         found = self._search(calibration, terms, settings)
         settings = replace(settings, **vars(found.chosen))
-        state = fitted_state(calibration, terms, settings, mode=self.mode_name, notes=notes)
+        state = fitted_state(calibration, terms, settings, mode=self.mode, notes=notes)
         chosen = {**vars(found.chosen), "selection": None}
-        return replace(state, account=replace(state.account, chosen=chosen), search=found)
+        state = replace(state, account=replace(state.account, chosen=chosen), search=found)
+        return state, settings, float(self.dial)
 
     def _learn_auto(
         self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
-    ) -> FittedState:
+    ) -> tuple[FittedState, FitSettings, float]:
         from repair.auto import choose_mode
 
         found = choose_mode(calibration, terms, settings, seed=self.seed, progress=self.progress)
@@ -211,7 +245,7 @@ class Reranker(ShortlistReranker):
         chosen: dict[str, object] = {"mode": best.rung, "dial": best.dial}
         if best.rung != "base":
             chosen |= {"lambda_a": best.lambda_a, "lambda_theta": best.lambda_theta}
-        return replace(state, account=replace(state.account, chosen=chosen), auto=found)
+        return replace(state, account=replace(state.account, chosen=chosen), auto=found), settings, best.dial
 
     def _search(self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings) -> GridSearch:
         from repair.selection import search
@@ -261,6 +295,8 @@ class Reranker(ShortlistReranker):
         check_count(self.seed, "seed", 0)
         check_choice(self.progress, "progress", (True, False))
         Grid.of(self.grid)
+        if self._head_loss_rule() is not None:
+            table.require("class_counts", "max_head_loss")
         check_count(self.shrinkage_groups, "shrinkage_groups")
         if check_number(self.alpha, "alpha", 0.0, 1.0) > 0:
             table.require("class_counts", "alpha (rare-class upweighting)")
@@ -276,6 +312,13 @@ class Reranker(ShortlistReranker):
             raise InputError(f"mode {self.mode!r} has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
         if not without and not chosen:
             raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
+
+    def _head_loss_rule(self) -> HeadLossRule | None:
+        """Check what was asked about the loss on frequent rows."""
+        rule = HeadLossRule.checked(self.max_head_loss, self.head_loss_level, self.strict, self.folds, self.seed)
+        if check_number(self.strength, "strength", 0.0, 1.0) != 1.0 and rule is not None:
+            raise InputError("max_head_loss chooses the strength; leave strength out")
+        return rule
 
     def _check_auto(self) -> None:
         """Refuse arguments that ``auto`` chooses itself."""

@@ -102,7 +102,7 @@ def test_newer_schemas_are_refused_with_a_remedy(parts):
 
 VALUES = {"missing": None, "null": None, "negative": -1, "text": "x", "list": [1], "object": {"x": 1}, "half": 2.5,
           "huge": 10**30, "nan": float("nan"), "true": True}  # fmt: skip
-FIELDS = ("schema", "method", "parameters", "n_classes", "n_candidates", "tau", "terms", "similarity",
+FIELDS = ("schema", "method", "parameters", "n_classes", "n_candidates", "tau", "strength", "terms", "similarity",
           "labels_are_names", "account", "shrinkage")  # fmt: skip
 LEGAL = {("tau", "negative"), ("tau", "half"), ("tau", "huge"), ("shrinkage", "null"), ("labels_are_names", "true")}
 

@@ -1,0 +1,133 @@
+"""Testing whether a correction loses more than ε of the accuracy on frequent rows.
+
+Functions on plain arrays: what each group lost, p-values of "the loss is larger than ε", and the
+rule that goes through them in order.  `repair.strength` applies them to a model.
+"""
+
+import numpy as np
+
+from repair.arrays import BoolArray, FloatArray, IntArray
+
+__all__ = ["betting_p_values", "fixed_sequence", "student_p_values", "unit_margins"]
+
+#: No bet risks more than this share of the capital.
+LARGEST_STAKE = 0.9
+
+
+def unit_margins(losses: FloatArray, frequent: BoolArray, groups: IntArray | None, limit: float) -> FloatArray:
+    """Return, per tested strength and group, how far the group stays below the allowed loss.
+
+    A row weighs 1/(group size), as everywhere, so a group's margin is the sum of (ε − loss) over
+    its frequent rows divided by its size.  The mean margin is positive exactly where the weighted
+    loss on frequent rows is less than ε.
+
+    Parameters
+    ----------
+    losses : ndarray (s, n)
+        Base hit − corrected hit of each row: −1, 0 or 1.
+    frequent : ndarray of bool (n,)
+    groups : ndarray of int (n,) or None
+        Without groups every row is its own.
+    limit : float
+        ε as a share.
+
+    Returns
+    -------
+    ndarray (s, m)
+        m groups that have a frequent row; no entry is below ε − 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.head_loss import unit_margins
+    >>> groups = np.array([0, 0, 1, 2])
+    >>> frequent = np.array([True, True, True, False])
+    >>> unit_margins(np.array([[1.0, 0.0, 0.0, 1.0]]), frequent, groups, 0.25).tolist()
+    [[-0.25, 0.25]]
+    """
+    margins: FloatArray = limit - losses[:, frequent]
+    if groups is None:
+        return margins
+    _, codes = np.unique(groups[frequent], return_inverse=True)
+    shares = 1.0 / np.bincount(groups)[groups[frequent]]
+    n_units = int(codes.max()) + 1 if len(codes) else 0
+    sums = [np.bincount(codes, row * shares, minlength=n_units) for row in margins]
+    return np.array(sums, dtype=np.float64).reshape(len(margins), n_units)
+
+
+def student_p_values(margins: FloatArray, limit: float) -> FloatArray:
+    """Return one-sided p-values of "the mean margin is at most 0", by Student's t over groups.
+
+    One group that lost everything is added.  Where nothing changed on the sample the spread is 0,
+    and a plain t-test would be certain after two rows; with the addition, m unchanged groups give
+    nearly what (1 − ε)^m, the exact test, gives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.head_loss import student_p_values
+    >>> unchanged = np.full((1, 230), 0.01)
+    >>> round(float(student_p_values(unchanged, 0.01)[0]), 2), round(0.99**230, 2)
+    (0.1, 0.1)
+    """
+    from scipy.stats import t as student
+
+    n_units = margins.shape[1]
+    if n_units < 2:
+        return np.ones(len(margins))
+    padded = np.column_stack([margins, np.full(len(margins), limit - 1.0)])
+    error = padded.std(axis=1, ddof=1) / np.sqrt(n_units + 1)
+    # Without any spread every group lost everything.
+    ratio = np.where(error > 0, padded.mean(axis=1) / np.where(error > 0, error, 1.0), -np.inf)
+    return np.asarray(student.sf(ratio, n_units), dtype=np.float64)
+
+
+def betting_p_values(margins: FloatArray, limit: float, seed: int) -> FloatArray:
+    """Return p-values of "the mean margin is at most 0" that hold for any sample size.
+
+    Someone bets on each group's margin in turn, with a stake set by the groups before it.  If the
+    mean were 0 or less, no such game would gain on average, and the chance that the capital ever
+    grows 1/p-fold is at most p (Ville); so p is 1/(largest capital).  The stakes are those of
+    Waudby-Smith and Ramdas (2024), mean/(mean square) of what was seen.
+
+    Parameters
+    ----------
+    margins : ndarray (s, m)
+        None below `limit` − 1.
+    limit : float
+    seed : int
+        Of the order in which the groups come.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.head_loss import betting_p_values
+    >>> unchanged, halved = np.full(400, 0.01), np.where(np.arange(400) % 2, 0.01, -0.99)
+    >>> betting_p_values(np.array([unchanged, halved]), 0.01, seed=0).round(2).tolist()
+    [0.03, 0.99]
+    """
+    order = np.random.default_rng(seed).permutation(margins.shape[1])
+    drawn = margins[:, order]
+    # The first guess, worth one group: the margin is ε, and one row in 1/ε changes.
+    before = np.arange(drawn.shape[1]) + 1.0
+    mean = (limit + np.cumsum(drawn, axis=1) - drawn) / before
+    square = (limit + limit**2 + np.cumsum(drawn**2, axis=1) - drawn**2) / before
+    best = np.where(square > 0, mean / np.where(square > 0, square, 1.0), 0.0)
+    stake = np.clip(best, 0.0, LARGEST_STAKE / (1.0 - limit))
+    growth = np.cumsum(np.log1p(stake * drawn), axis=1)
+    largest: FloatArray = np.maximum(growth, 0.0).max(axis=1, initial=0.0)
+    return np.exp(-largest)
+
+
+def fixed_sequence(p_values: FloatArray, level: float) -> int:
+    """Return how many tests, in the order given, are rejected before the first that is not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.head_loss import fixed_sequence
+    >>> fixed_sequence(np.array([0.01, 0.1, 0.2, 0.01]), level=0.1)
+    2
+    """
+    rejected = np.append(p_values <= level, False)
+    return int(np.argmin(rejected))
