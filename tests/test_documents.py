@@ -4,7 +4,14 @@ import re
 
 import pytest
 
-DOCUMENTS = ("README.md", "docs/architecture.md", "docs/method.md", "benchmarks/README.md", "tests/README.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/architecture.md",
+    "docs/checks.md",
+    "docs/method.md",
+    "benchmarks/README.md",
+    "tests/README.md",
+)
 
 
 def test_the_readme_snippets_run(repository, tmp_path, monkeypatch, capsys):

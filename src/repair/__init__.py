@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from repair.artifact import load
     from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
     from repair.comparison import Comparison
+    from repair.diagnosis.diagnose import Diagnosis, diagnose
     from repair.errors import (
         ArtifactError,
         ConvergenceWarning,
@@ -37,6 +38,7 @@ _HOME = {
     "ClasswiseTemperature": "baselines",
     "Comparison": "comparison",
     "ConvergenceWarning": "errors",
+    "Diagnosis": "diagnosis",
     "Evaluation": "evaluation",
     "Explanation": "explanation",
     "Frontier": "frontier",
@@ -52,6 +54,7 @@ _HOME = {
     "TauNormalization": "baselines",
     "Temperature": "baselines",
     "compare": "protocol",
+    "diagnose": "diagnosis",
     "evaluate": "evaluation",
     "head_tail_frontier": "frontier",
     "load": "artifact",
@@ -64,6 +67,7 @@ __all__ = [
     "ClasswiseTemperature",
     "Comparison",
     "ConvergenceWarning",
+    "Diagnosis",
     "Evaluation",
     "Explanation",
     "Frontier",
@@ -80,6 +84,7 @@ __all__ = [
     "Temperature",
     "__version__",
     "compare",
+    "diagnose",
     "evaluate",
     "head_tail_frontier",
     "load",

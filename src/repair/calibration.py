@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import BoolArray, FloatArray, IntArray, dot
+from repair.arrays import AnyArray, BoolArray, FloatArray, IntArray, dot
 from repair.class_table import ClassTable
 from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import (
@@ -26,7 +26,15 @@ from repair.priors import smoothed_shares
 from repair.shortlist import Shortlist
 from repair.similarity import as_similarity
 
-__all__ = ["CalibrationSet", "as_shortlist", "describe_unknown", "effective_number", "tilted_weights"]
+__all__ = [
+    "CalibrationSet",
+    "as_shortlist",
+    "describe_unknown",
+    "effective_number",
+    "look_like_probabilities",
+    "masked_row",
+    "tilted_weights",
+]
 
 Checked = TypeVar("Checked")
 
@@ -132,17 +140,15 @@ class CalibrationSet:
         calibration._warn_of_traps()
         return calibration
 
-    def take(self, rows: IntArray) -> "CalibrationSet":
-        """Return the set of some rows; their weights stay as they are."""
-        groups = None
-        if self.groups is not None:
-            groups = np.unique(self.groups[rows], return_inverse=True)[1].astype(np.int32)
+    def take(self, rows: AnyArray) -> "CalibrationSet":
+        """Return some of the rows (indices or a mask) with the weights they have here."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         return replace(
             self,
             shortlist=self.shortlist.take(rows),
             labels=self.labels[rows],
             importance=self.importance[rows],
-            groups=groups,
+            groups=None if groups is None else groups.astype(np.int32),
         )
 
     @lazy
@@ -225,28 +231,41 @@ class CalibrationSet:
 
 def _warn_of_scale(shortlist: Shortlist) -> None:
     """Warn if the scores look like probabilities, or hold masks that should be −Inf."""
-    kept = shortlist.mask
-    if kept.any() and shortlist.scores[kept].min() >= 0.0 and shortlist.scores[kept].max() <= 1.0:
-        totals = np.where(kept, shortlist.scores, 0.0).sum(axis=1)
-        if totals.max() <= 1.0 + 1e-3:
-            warn_user(
-                "the scores look like probabilities (between 0 and 1, adding up to at most 1); "
-                "the model adds to scores, so pass logits or np.log of the probabilities",
-                InputWarning,
-            )
-    last = np.maximum(shortlist.lengths - 1, 0)
-    several = shortlist.lengths > 1
-    if not several.any():
-        return
-    span = shortlist.scores[several, 0] - shortlist.scores[several, last[several]]
-    row = int(np.argmax(span))
-    if span[row] > WIDE_SPAN * max(float(np.median(span)), 1.0) or float(np.median(span)) > WIDE_SPAN**2:
-        lowest = float(shortlist.scores[several, last[several]][row])
+    if look_like_probabilities(shortlist):
         warn_user(
-            f"row {int(np.flatnonzero(several)[row])} has a candidate with score {lowest:g}, far below the others; "
+            "the scores look like probabilities (between 0 and 1, adding up to at most 1); "
+            "the model adds to scores, so pass logits or np.log of the probabilities",
+            InputWarning,
+        )
+    masked = masked_row(shortlist)
+    if masked is not None:
+        row, lowest = masked
+        warn_user(
+            f"row {row} has a candidate with score {lowest:g}, far below the others; "
             "if that means 'not a candidate', use −Inf",
             InputWarning,
         )
+
+
+def look_like_probabilities(shortlist: Shortlist) -> bool:
+    """Say whether all scores lie between 0 and 1 and no row's add up to more than 1."""
+    kept = shortlist.mask
+    if not kept.any() or shortlist.scores[kept].min() < 0.0 or shortlist.scores[kept].max() > 1.0:
+        return False
+    return float(np.where(kept, shortlist.scores, 0.0).sum(axis=1).max()) <= 1.0 + 1e-3
+
+
+def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
+    """Return the row whose scores span the most and its lowest score, if that must be a mask."""
+    last = np.maximum(shortlist.lengths - 1, 0)
+    several = shortlist.lengths > 1
+    if not several.any():
+        return None
+    span = shortlist.scores[several, 0] - shortlist.scores[several, last[several]]
+    row, usual = int(np.argmax(span)), float(np.median(span))
+    if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
+        return None
+    return int(np.flatnonzero(several)[row]), float(shortlist.scores[several, last[several]][row])
 
 
 def effective_number(weights: FloatArray, groups: IntArray | None) -> float:

@@ -118,6 +118,10 @@ class ShortlistReranker:
             weight_norms=weight_norms,
             group_weights=self.group_weights,
         )
+        return self.fit_checked(calibration)
+
+    def fit_checked(self, calibration: CalibrationSet) -> Self:
+        """Do as `fit`, for a calibration set that has been checked."""
         self._check_parameters(calibration.table)
         self._state = self._learn(calibration)
         return self

@@ -1,20 +1,29 @@
-"""What the rows say about the method's assumptions: contradictory pairs and threshold dispersion."""
+"""What the rows say about the method's assumptions, and whether a correction is worth having."""
 
 from repair.diagnosis.applicability import NotApplicable
+from repair.diagnosis.checks import Check
+from repair.diagnosis.diagnose import Diagnosis, diagnose
 from repair.diagnosis.dispersion import Dispersion, threshold_dispersion
 from repair.diagnosis.expected import ExpectedContradictions, expected_contradictions
 from repair.diagnosis.pairs import PairCounts, WorstPair, contradictory_pairs
 from repair.diagnosis.quintiles import QuintileGain, QuintileGains, quintile_gains
+from repair.diagnosis.separability import Separability
+from repair.diagnosis.verdict import Verdict
 
 __all__ = [
+    "Check",
+    "Diagnosis",
     "Dispersion",
     "ExpectedContradictions",
     "NotApplicable",
     "PairCounts",
     "QuintileGain",
     "QuintileGains",
+    "Separability",
+    "Verdict",
     "WorstPair",
     "contradictory_pairs",
+    "diagnose",
     "expected_contradictions",
     "quintile_gains",
     "threshold_dispersion",

@@ -1,0 +1,185 @@
+"""The whole diagnosis: the right verdict on problems whose answer is known, and honest numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+import repair
+from repair import InputError, ScoreSet, Shortlist, diagnose
+from repair.auto import AutoChoice, RungResult
+from repair.bench.synthetic import SyntheticSettings, make_synthetic
+from repair.calibration import CalibrationSet
+from repair.diagnosis import NotApplicable
+from repair.diagnosis.verdict import give_verdict, units_needed
+from repair.statistics import PairedGain
+
+
+@pytest.fixture(autouse=True)
+def few_penalties(monkeypatch):
+    """A coarse grid keeps the choice quick; what is tested does not depend on it."""
+    monkeypatch.setattr("repair.auto.OFFSET_PENALTIES", (0.0001, 0.001, 0.01))
+    monkeypatch.setattr("repair.auto.WEIGHT_PENALTIES", (0.0001, 0.001))
+
+
+def draw(seed=0, n=600, n_classes=12, bias=0.0):
+    """Labels from a known posterior; base scores are its logarithm plus a class bias."""
+    rng = np.random.default_rng(seed)
+    counts = np.round(300 / np.arange(1, n_classes + 1)) + 1
+    log_posterior = rng.normal(size=(n, n_classes)) * 1.5 + np.log(counts / counts.sum())
+    labels = (log_posterior + rng.gumbel(size=log_posterior.shape)).argmax(axis=1)
+    return log_posterior + bias * np.sin(np.arange(n_classes)), labels, counts
+
+
+def test_scores_that_are_the_truth_are_left_alone():
+    result = diagnose(*draw(n=1500), n_candidates=6, draws=20)
+    assert result.verdict.answer == "leave it"
+    assert result.verdict.mode == "base"
+    assert isinstance(result.verdict.frequent, NotApplicable)
+    assert str(result).startswith("Leave it: no correction gains significantly")
+    assert result.expected.p_value > 0.05
+
+
+def test_a_class_bias_needs_offsets_only():
+    result = diagnose(*draw(bias=1.5), n_candidates=6, draws=20)
+    verdict = result.verdict
+    assert verdict.answer == "offsets suffice"
+    assert verdict.gain.interval()[0] > 0
+    assert not verdict.is_open
+    assert verdict.more_units is None
+    assert result.separability.classwise_accuracy.p_value() < 0.05
+    assert result.separability.accuracy.p_value() > 0.05
+    assert "Frequent classes:" in str(result)
+
+
+def test_contradictory_pairs_make_pairwise_worth_it():
+    problem = make_synthetic(SyntheticSettings(n_calibration=3000, n_test=50))
+    part = problem.calibration
+    test = ScoreSet(np.concatenate([problem.test.scores, part.scores[:2]]), np.zeros(52, dtype=int))
+    result = diagnose(
+        part.scores, part.labels, problem.class_counts, similarity=problem.similarity, test=test, draws=50
+    )
+    assert result.verdict.answer == "pairwise is worth it"
+    assert result.separability.separable_log_likelihood.p_value() < 0.05
+    assert result.separability.log_likelihood.p_value() < 0.001
+    assert result.separability.accuracy.p_value() < 0.05
+    assert result.expected.excess > 0
+    assert result.expected.p_value <= 0.05
+    assert "2 test rows" in next(check.explanation for check in result.failed if check.code == "RP110")
+
+
+def test_forty_rows_are_too_few():
+    result = diagnose(*draw(n=40, bias=3.0), n_candidates=6, draws=20)
+    assert result.verdict.answer == "too few rows to say"
+    assert isinstance(result.verdict.gain, NotApplicable)
+    assert "rows are covered; held-out gains need 50" in str(result.separability)
+    assert result.quintiles == result.separability
+    assert "RP111" in [check.code for check in result.failed]
+    assert str(result).startswith("Too few rows to say.\nExpected gain not applicable: nothing was fitted")
+
+
+def test_groups_are_the_unit_of_evidence():
+    """Eight copies of sixty rows make 480 rows, and no more groups than before."""
+    scores, labels, counts = draw(n=60, bias=1.0)
+    rows = np.repeat(np.arange(60), 8)
+    result = diagnose(scores[rows], labels[rows], counts, groups=rows, n_candidates=6, draws=20)
+    assert result.n_groups == 60
+    assert result.verdict.unit == "groups"
+    assert result.separability.accuracy.freedom == 59
+    assert "RP108" not in [check.code for check in result.failed]
+    without = diagnose(scores[rows], labels[rows], counts, n_candidates=6, draws=20)
+    assert without.separability.accuracy.freedom == 479
+    assert "RP108" in [check.code for check in without.failed]
+    few = diagnose(scores[rows], labels[rows], counts, groups=rows % 4, n_candidates=6, draws=20)
+    assert few.separability == NotApplicable("there are 4 groups; held-out gains need 5")
+    assert few.verdict.answer == "too few rows to say"
+
+
+def test_it_survives_json():
+    for n in (40, 300):
+        result = diagnose(*draw(n=n), n_candidates=6, draws=20)
+        written = result.to_dict()
+        assert json.loads(json.dumps(written, allow_nan=False)) == written
+        assert written["verdict"]["answer"] == result.verdict.answer
+        assert [check["code"] for check in written["checks"]] == [check.code for check in result.checks]
+        assert written["contradictory_pairs"]["excess"] == result.expected.excess
+    assert written["separability"]["accuracy"]["gain"] == result.separability.accuracy.gain
+    assert list(written["quintiles"]) == ["not_applicable"]
+
+
+def test_pairs_are_named_and_shortlists_serve():
+    scores, labels, counts = draw(n=300)
+    names = [f"class {letter}" for letter in "abcdefghijkl"]
+    result = diagnose(scores, labels, counts, class_names=names, n_candidates=6, draws=20)
+    assert {result.worst_pairs[0].first, result.worst_pairs[0].second} <= set(names)
+    assert "class a" in str(result)
+    only = diagnose(Shortlist.from_scores(scores, 6), labels, counts, draws=20)
+    assert only.verdict.gain == result.verdict.gain
+    assert only.separability == result.separability
+    again = diagnose(scores, np.array(names)[labels], counts, class_names=names, n_candidates=6, draws=20)
+    assert str(again) == str(result)
+
+
+def test_counts_and_similarity_may_be_missing():
+    scores, labels, _ = draw(n=300)
+    result = diagnose(scores, labels, n_candidates=6, draws=20)
+    assert {check.code: check.outcome for check in result.checks}["RP105"] == "not applicable"
+
+
+def test_test_labels_are_never_read():
+    class Unreadable:
+        def __array__(self, *_):
+            raise AssertionError("test labels were read")
+
+        def __len__(self):
+            raise AssertionError("test labels were read")
+
+    scores, labels, counts = draw(n=200)
+    result = diagnose(scores, labels, counts, test=ScoreSet(scores[:5], Unreadable()), n_candidates=6, draws=20)
+    assert "RP110" in [check.code for check in result.failed]
+
+
+def test_bad_arguments_are_named():
+    scores, labels, counts = draw(n=100)
+    with pytest.raises(InputError, match="test is tuple; pass a ScoreSet"):
+        diagnose(scores, labels, counts, test=(scores, labels))
+    with pytest.raises(InputError, match="test has 11 classes, but scores has 12"):
+        diagnose(scores, labels, counts, test=ScoreSet(scores[:, :11], labels), n_candidates=6)
+    with pytest.raises(InputError, match="draws is 0"):
+        diagnose(scores, labels, counts, draws=0)
+    with pytest.raises(InputError, match="labels has shape"):
+        diagnose(scores, labels[:5], counts)
+
+
+def test_it_is_public():
+    assert repair.diagnose is diagnose
+    assert repair.diagnosis.diagnose is diagnose
+
+
+def verdict_of(gain, error):
+    """Give the verdict of a choice that turned this gain down."""
+    scores, labels, counts = draw(n=400)
+    calibration = CalibrationSet.build(scores, labels, 6, class_counts=counts)
+    base = RungResult("base", 1.0, 1.0, 0.0, PairedGain(0.0, 0.0, 1), 1.0, np.zeros(400))
+    tried = RungResult("classwise", 0.01, 1.0, 0.0, PairedGain(gain, error, 399), 0.2, np.zeros(400))
+    return give_verdict(calibration, AutoChoice(base, (base, tried), "kept", PairedGain(0.0, 0.0, 399), 5))
+
+
+def test_an_open_question_says_how_many_rows_would_settle_it():
+    promising = verdict_of(0.02, 0.015)
+    assert promising.answer == "too few rows to say"
+    assert promising.is_open
+    assert promising.more_units == 1392 - 400
+    assert "roughly 992 more labelled rows" in str(promising)
+    small = verdict_of(0.002, 0.008)  # a worthwhile gain cannot be ruled out, but is not seen
+    assert (small.answer, small.is_open) == ("leave it", True)
+    settled = verdict_of(0.001, 0.002)
+    assert (settled.answer, settled.is_open, settled.more_units) == ("leave it", False, None)
+
+
+def test_the_number_of_rows_gives_the_power_it_states():
+    """Draws with the error that many rows would have are significant in 80 % of cases."""
+    needed = units_needed(PairedGain(0.02, 0.015, 399), 400)
+    error = 0.015 * np.sqrt(400 / needed)
+    drawn = np.random.default_rng(0).normal(0.02, error, size=20000)
+    assert abs((drawn / error > 1.6449).mean() - 0.8) < 0.01
