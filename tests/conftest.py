@@ -1,5 +1,6 @@
 """Fixtures, and the closing account of what was skipped and why."""
 
+import os
 from collections import defaultdict
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -86,3 +87,16 @@ def make_shortlist():
 @pytest.fixture(scope="session")
 def repository():
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data(repository):
+    """Find a public data set by its path in the data folder; skip, by name, where it is not there."""
+    folder = Path(os.environ.get("REPAIR_DATA") or repository.parent / "shared" / "data")
+
+    def find(name):
+        if not (folder / name).exists():
+            pytest.skip(f"needs the data set {name} (in ../shared/data, or in the folder that REPAIR_DATA names)")
+        return folder / name
+
+    return find

@@ -1,4 +1,11 @@
-"""Class similarity: how confusable two classes are, whatever the input."""
+"""Class similarity: how confusable two classes are, whatever the input.
+
+`lookup` holds a similarity inside a model; the other modules build one.  Builders are imported when
+first used: a model that reranks needs none of them.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from repair.similarity.lookup import (
     DenseSimilarity,
@@ -8,4 +15,47 @@ from repair.similarity.lookup import (
     as_similarity,
 )
 
-__all__ = ["DenseSimilarity", "FunctionSimilarity", "Similarity", "SparseSimilarity", "as_similarity"]
+if TYPE_CHECKING:
+    from repair.similarity.hpo import (
+        Ontology,
+        annotations_from_hpo3,
+        hpo_information_content,
+        hpo_jaccard,
+        read_annotations,
+    )
+    from repair.similarity.sets import jaccard
+
+_HOME = {
+    "Ontology": "hpo",
+    "annotations_from_hpo3": "hpo",
+    "hpo_information_content": "hpo",
+    "hpo_jaccard": "hpo",
+    "jaccard": "sets",
+    "read_annotations": "hpo",
+}
+
+__all__ = [
+    "DenseSimilarity",
+    "FunctionSimilarity",
+    "Ontology",
+    "Similarity",
+    "SparseSimilarity",
+    "annotations_from_hpo3",
+    "as_similarity",
+    "hpo_information_content",
+    "hpo_jaccard",
+    "jaccard",
+    "read_annotations",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'repair.similarity' has no attribute {name!r}")
+    value = getattr(import_module(f"repair.similarity.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
