@@ -139,7 +139,8 @@ def test_a_builders_result_goes_into_fit(tiny, make_problem):
 def test_reading_what_was_written(tmp_path, compress, by_folder):
     terms = json.dumps({"version": "v", "terms": {"a": ["A", []], "b": ["B", ["a"]]}, "replaced": {"c": "b"}}).encode()
     diseases = (
-        b'{"id": "D1", "hpo": [["b", "1/2"], ["a", "0/9"], ["a", "HP:0040285"]]}\n{"id": "D2", "hpo": [["a", ""]]}\n'
+        b'{"id": "D1", "hpo": [["b", "1/2"], ["a", "0/9"], ["a", "HP:0040285"]]}\n'
+        b'{"id": "D2", "hpo": [["a", "\xe2\x80\xa8"]]}\n\n'  # a line separator that ends no line
     )
     pack = gzip.compress if compress else bytes
     (tmp_path / "hpo_terms.json.gz").write_bytes(pack(terms))

@@ -229,7 +229,9 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
     {'OMIM:1': ('HP:0001250',)}
     """
     annotations: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(read_text(path, ANNOTATIONS_FILE).splitlines(), 1):
+    for number, line in enumerate(read_text(path, ANNOTATIONS_FILE).split("\n"), 1):
+        if not line.strip():
+            continue
         try:
             disease = json.loads(line)
             terms = tuple(str(term) for term, frequency in disease["hpo"] if not _is_never(frequency))
