@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         read_annotations,
     )
     from repair.similarity.sets import jaccard
+    from repair.similarity.taxonomy import read_taxonomy, taxonomy_similarity
 
 _HOME = {
     "Ontology": "hpo",
@@ -32,6 +33,8 @@ _HOME = {
     "hpo_jaccard": "hpo",
     "jaccard": "sets",
     "read_annotations": "hpo",
+    "read_taxonomy": "taxonomy",
+    "taxonomy_similarity": "taxonomy",
 }
 
 __all__ = [
@@ -46,6 +49,8 @@ __all__ = [
     "hpo_jaccard",
     "jaccard",
     "read_annotations",
+    "read_taxonomy",
+    "taxonomy_similarity",
 ]
 
 
