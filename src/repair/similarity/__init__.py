@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from repair.similarity.sets import jaccard
     from repair.similarity.taxonomy import read_taxonomy, taxonomy_similarity
+    from repair.similarity.wordnet import read_wordnet, wordnet_similarity
 
 _HOME = {
     "Ontology": "hpo",
@@ -34,7 +35,9 @@ _HOME = {
     "jaccard": "sets",
     "read_annotations": "hpo",
     "read_taxonomy": "taxonomy",
+    "read_wordnet": "wordnet",
     "taxonomy_similarity": "taxonomy",
+    "wordnet_similarity": "wordnet",
 }
 
 __all__ = [
@@ -50,7 +53,9 @@ __all__ = [
     "jaccard",
     "read_annotations",
     "read_taxonomy",
+    "read_wordnet",
     "taxonomy_similarity",
+    "wordnet_similarity",
 ]
 
 
