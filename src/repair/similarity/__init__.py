@@ -16,6 +16,7 @@ from repair.similarity.lookup import (
 )
 
 if TYPE_CHECKING:
+    from repair.similarity.embeddings import cosine_similarity
     from repair.similarity.hpo import (
         Ontology,
         annotations_from_hpo3,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Ontology": "hpo",
     "annotations_from_hpo3": "hpo",
+    "cosine_similarity": "embeddings",
     "hpo_information_content": "hpo",
     "hpo_jaccard": "hpo",
     "jaccard": "sets",
@@ -48,6 +50,7 @@ __all__ = [
     "SparseSimilarity",
     "annotations_from_hpo3",
     "as_similarity",
+    "cosine_similarity",
     "hpo_information_content",
     "hpo_jaccard",
     "jaccard",
