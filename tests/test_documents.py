@@ -9,6 +9,7 @@ DOCUMENTS = (
     "docs/architecture.md",
     "docs/checks.md",
     "docs/method.md",
+    "docs/similarity.md",
     "benchmarks/README.md",
     "tests/README.md",
 )
@@ -23,6 +24,15 @@ def test_the_readme_snippets_run(repository, tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "gap_closure" in printed
     assert "cat" in printed
+
+
+def test_the_similarity_snippet_runs(repository, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (repository / "docs/similarity.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "similarity.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "0.67 1.   0.33" in printed
+    assert "similarity" in printed
 
 
 def test_the_readme_table_is_what_the_demo_prints(repository):
