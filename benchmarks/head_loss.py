@@ -18,7 +18,7 @@ import numpy as np
 from repair import Reranker, Shortlist, rare_classes
 from repair.tables import text_table
 
-N_CLASSES, N_CANDIDATES, LEVEL, REPETITIONS, BAR = 30, 8, 0.1, 500, 70
+N_CLASSES, N_CANDIDATES, LAMBDA_A, LEVEL, REPETITIONS, BAR = 30, 8, 0.001, 0.1, 500, 70
 FRESH_GROUPS = 12_000
 COUNTS = np.round(1000 / np.arange(1, N_CLASSES + 1)) + 1
 HEAD_BIAS = 0.6
@@ -68,13 +68,13 @@ def simulate(strict, n_rows, limit, dial, repetitions, fresh):
         rng = np.random.default_rng([repetition, n_rows])
         scores, labels, groups = draw(rng, round(n_rows / 2))
         model = Reranker(
-            N_CANDIDATES, "classwise", dial=dial, max_head_loss=limit, head_loss_level=LEVEL, strict=strict,
-            seed=repetition,
+            N_CANDIDATES, "classwise", lambda_a=LAMBDA_A, dial=dial, max_head_loss=limit, head_loss_level=LEVEL,
+            strict=strict, seed=repetition,
         ).fit(scores, labels, class_counts=COUNTS, groups=groups)  # fmt: skip
         violations += fresh.loss(model) > limit
         strengths.append(model.strength_)
         if repetition < 20:
-            model = Reranker(N_CANDIDATES, "classwise", dial=dial)
+            model = Reranker(N_CANDIDATES, "classwise", lambda_a=LAMBDA_A, dial=dial)
             whole.append(fresh.loss(model.fit(scores, labels, class_counts=COUNTS, groups=groups)))
     return violations, np.array(strengths), float(np.mean(whole))
 

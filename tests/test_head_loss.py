@@ -82,11 +82,13 @@ def test_the_whole_correction_is_used_where_the_head_gains(strict):
 
 @pytest.mark.parametrize("mode", ["classwise", "pairwise", "pairwise_only"])
 def test_rerank_explain_save_and_freeze_honour_the_strength(mode, tmp_path):
-    model, scores = fit(mode=mode, head_bias=1.0, dial=0.5, max_head_loss=5.0, tau=0.2)
+    penalties = {"lambda_a": 0.001, "lambda_theta": 0.001}
+    model, scores = fit(mode=mode, head_bias=1.0, dial=0.5, max_head_loss=5.0, tau=0.2, **penalties)
     strength = model.strength_
     assert 0 < strength < 1
     assert model.account_.chosen["strength"] == strength
-    whole = Reranker(6, mode, dial=0.5, tau=0.2).fit(*draw(0, head_bias=1.0)[:2], class_counts=draw(0)[2])
+    whole = Reranker(6, mode, dial=0.5, tau=0.2, **penalties)
+    whole.fit(*draw(0, head_bias=1.0)[:2], class_counts=draw(0)[2])
     corrected = dict(zip(whole.rerank(scores[0]).ids[0], whole.rerank(scores[0]).scores[0], strict=True))
     ranking = model.rerank(scores[0])
     for class_id, score in zip(ranking.ids[0], ranking.scores[0], strict=True):

@@ -36,7 +36,7 @@ def sets(make_problem):
 
 
 def methods():
-    return {"Base": Base(6), "LogitAdj": LogitAdjustment(6), "REPAIR": Reranker(6)}
+    return {"Base": Base(6), "LogitAdj": LogitAdjustment(6), "REPAIR": Reranker(6, lambda_a=0.001)}
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def comparison(sets):
 def test_trials_are_what_one_would_do_by_hand(sets, comparison):
     calibration, test = sets
     tau = LogitAdjustment(6).fit(calibration.scores, calibration.labels, **calibration.known).tau_
-    by_hand = {"Base": Base(6), "LogitAdj": LogitAdjustment(6, tau=tau), "REPAIR": Reranker(6)}
+    by_hand = {"Base": Base(6), "LogitAdj": LogitAdjustment(6, tau=tau), "REPAIR": Reranker(6, lambda_a=0.001)}
     for trial, seed in enumerate(comparison.setup.trial_seeds):
         rows = subsample(300, None, 0.8, seed)
         assert len(rows) == 240
@@ -69,7 +69,7 @@ def test_trials_are_what_one_would_do_by_hand(sets, comparison):
 
 def test_full_models_are_fits_on_all_rows(sets, comparison):
     calibration, test = sets
-    model = Reranker(6).fit(calibration.scores, calibration.labels, **calibration.known)
+    model = Reranker(6, lambda_a=0.001).fit(calibration.scores, calibration.labels, **calibration.known)
     assert (comparison.models["REPAIR"].offsets_ == model.offsets_).all()
     result = evaluate(model.rerank(test.scores), test.labels, test.class_counts)
     assert comparison.full["REPAIR"] == metric_values(result)

@@ -101,9 +101,11 @@ def test_groups_weigh_one_each_unless_switched_off(problem):
     built = CalibrationSet.build(problem.scores, problem.labels, problem.k, groups=groups)
     mass = np.bincount(built.groups, built.importance)
     np.testing.assert_allclose(mass, 1.0)
-    weighted = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels, groups=groups)
-    flat = Reranker(problem.k, "classwise", group_weights=False).fit(problem.scores, problem.labels, groups=groups)
-    plain = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels)
+    weighted = Reranker(problem.k, "classwise", lambda_a=0.001).fit(problem.scores, problem.labels, groups=groups)
+    flat = Reranker(problem.k, "classwise", lambda_a=0.001, group_weights=False).fit(
+        problem.scores, problem.labels, groups=groups
+    )
+    plain = Reranker(problem.k, "classwise", lambda_a=0.001).fit(problem.scores, problem.labels)
     assert (flat.offsets_ == plain.offsets_).all()
     assert np.abs(weighted.offsets_ - plain.offsets_).max() > 1e-3
     assert weighted.account_.effective_rows < plain.account_.effective_rows
@@ -111,9 +113,11 @@ def test_groups_weigh_one_each_unless_switched_off(problem):
 
 def test_row_weights_act_like_repetition(problem):
     times = np.random.default_rng(0).integers(0, 4, size=300)
-    weighted = Reranker(problem.k).fit(problem.scores, problem.labels, sample_weight=times, **problem.known)
+    weighted = Reranker(problem.k, lambda_a=0.001).fit(
+        problem.scores, problem.labels, sample_weight=times, **problem.known
+    )
     rows = np.repeat(np.arange(300), times)
-    repeated = Reranker(problem.k).fit(problem.scores[rows], problem.labels[rows], **problem.known)
+    repeated = Reranker(problem.k, lambda_a=0.001).fit(problem.scores[rows], problem.labels[rows], **problem.known)
     seen = np.setdiff1d(np.arange(20), repeated.unseen_classes_)
     np.testing.assert_allclose(weighted.offsets_[seen], repeated.offsets_[seen], atol=1e-6)
 

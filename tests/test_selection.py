@@ -97,7 +97,7 @@ def test_macro_weighs_classes_alike(problem):
     calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
     settings = FitSettings(True, 0.001, 0.001)
     found = search(calibration, (), settings, Grid(), folds=0, criterion="macro")
-    model = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels, **problem.known)
+    model = Reranker(problem.k, "classwise", lambda_a=0.001).fit(problem.scores, problem.labels, **problem.known)
     expected = evaluate(model.rerank(problem.scores), problem.labels).unconditional["macro"]
     assert found.values[0] == pytest.approx(expected, abs=1e-6)
 
@@ -154,6 +154,24 @@ def test_evidence_needs_no_grid_and_sets_both_penalties(problem):
     )
     assert alone.converged_
     assert alone.account_.chosen["lambda_theta"] != 1e-3
+
+
+def test_evidence_is_the_default_unless_something_else_is_given(problem):
+    def fit(**given):
+        return Reranker(problem.k, **given).fit(problem.scores, problem.labels, **problem.known)
+
+    default = fit()
+    assert default.offsets_.tobytes() == fit(selection="evidence").offsets_.tobytes()
+    assert default.shrinkage_.kind == "eb"
+    ridge = fit(lambda_a=0.001, lambda_theta=0.001)
+    assert ridge.shrinkage_ is None
+    for given in ({"lambda_a": 0.001}, {"lambda_theta": 0.001}, {"shrinkage": False}):
+        assert fit(**given).offsets_.tobytes() == ridge.offsets_.tobytes()
+    assert fit(shrinkage="paper").shrinkage_.kind == "paper"
+    again = default.frozen().fit(problem.scores, problem.labels, **problem.known)
+    np.testing.assert_allclose(again.offsets_, default.offsets_, atol=1e-3)
+    with pytest.raises(InputError, match="lambda_a"):
+        fit(mode="auto", lambda_a=0.1)
 
 
 def test_evidence_finds_the_spread_of_the_weights():

@@ -184,7 +184,7 @@ def test_classes_without_calibration_rows_get_the_group_mean_and_are_flagged(pro
 def test_without_shrinkage_unseen_classes_stay_neutral(problem):
     scores = problem.scores.copy()
     scores[:, 3] = -np.inf
-    model = Reranker(problem.k).fit(scores, problem.labels, **problem.known)
+    model = Reranker(problem.k, shrinkage=False).fit(scores, problem.labels, **problem.known)
     assert model.offsets_[3] == 0.0
     assert 3 in model.unseen_classes_
     assert model.shrinkage_ is None

@@ -13,9 +13,9 @@ from repair.decision import Decision
 from repair.errors import InputError
 from repair.estimator import ShortlistReranker
 from repair.fitted_state import FitAccount, FittedState
-from repair.fitting import FitSettings
+from repair.fitting import FitSettings, fitted_state
 from repair.inputs import check_number
-from repair.reranker import LARGEST_PENALTY, Reranker, fitted_state
+from repair.reranker import LARGEST_PENALTY, Reranker
 from repair.terms import Score, Term
 
 __all__ = ["Base", "ClasswiseTemperature", "LogitAdjustment", "TauNormalization", "Temperature"]

@@ -1,17 +1,21 @@
-"""From a calibration set to fitted offsets and weights: the one path every fit takes."""
+"""From a calibration set to a fitted model's state: the one path every fit takes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from repair.calibration import CalibrationSet
+from repair.correction import Correction
 from repair.design import Design
 from repair.empirical_bayes import fit_with_priors
 from repair.errors import ConvergenceWarning, warn_user
 from repair.fit_problem import Fit, FitProblem, FitSettings
+from repair.fitted_state import FitAccount, FittedState
 from repair.shrinkage import paper_shrinkage
 from repair.terms import Term
 
-__all__ = ["Fit", "FitSettings", "fit_correction", "fit_design"]
+__all__ = ["Fit", "FitSettings", "fit_correction", "fit_design", "fitted_state"]
 
 
 def fit_correction(
@@ -54,3 +58,41 @@ def _shrink_afterwards(fit: Fit, problem: FitProblem) -> Fit:
     ridge_precision = 2.0 * fit.effective_rows * problem.settings.lambda_a
     offsets, account = paper_shrinkage(fit.offsets, fit.information, ridge_precision, problem.groups)
     return replace(fit, offsets=offsets, shrinkage=account)
+
+
+def fitted_state(
+    calibration: CalibrationSet,
+    terms: tuple[Term, ...],
+    settings: FitSettings,
+    *,
+    mode: str,
+    notes: tuple[str, ...] = (),
+    scale: float = 1.0,
+) -> FittedState:
+    """Fit a conditional logit with these terms and put the result into a model's state."""
+    fit = fit_correction(calibration, terms, settings, scale)
+    account = FitAccount(
+        mode=mode,
+        n_rows=len(calibration.labels),
+        n_covered=int(calibration.covered.sum()),
+        n_unknown=int((calibration.labels < 0).sum()),
+        effective_rows=fit.effective_rows,
+        objective=fit.solution.value,
+        gradient_norm=fit.solution.gradient_norm,
+        iterations=fit.solution.iterations,
+        converged=fit.solution.converged and (fit.shrinkage is None or fit.shrinkage.converged),
+        notes=notes,
+    )
+    if settings.evidence:
+        chosen: dict[str, object] = {"lambda_theta": fit.lambda_theta, "selection": None}
+        account = replace(account, chosen={**chosen, "shrinkage": settings.shrinkage})
+    return FittedState(
+        correction=Correction(calibration.table, settings.tau, fit.offsets, terms, fit.weights, np.array([scale])),
+        n_candidates=calibration.shortlist.n_candidates,
+        labels_are_names=calibration.labels_are_names,
+        label_counts=calibration.label_counts(),
+        calibration_prior=calibration.label_prior(settings.alpha),
+        account=account,
+        information=fit.information if settings.with_offsets else None,
+        shrinkage=fit.shrinkage,
+    )

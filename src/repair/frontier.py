@@ -125,7 +125,7 @@ def head_tail_frontier(
     >>> bool(frontier.values["rare"][2] > frontier.values["rare"][0])
     True
     >>> frontier.choose("accuracy"), frontier.choose("macro"), frontier.choose("rare")
-    (0.0, 0.5, 1.0)
+    (0.0, 1.0, 1.0)
     """
     shortlist = model._shortlist(scores)
     table = model._fitted().correction.table

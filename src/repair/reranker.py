@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from repair.arrays import IntArray
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
-from repair.correction import Correction
 from repair.decision import LARGEST_DIAL
 from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import ShortlistReranker
-from repair.fitted_state import FitAccount, FittedState
-from repair.fitting import FitSettings, fit_correction
+from repair.fitted_state import FittedState
+from repair.fitting import FitSettings, fitted_state
 from repair.grid import Grid
 from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import frequency_groups
@@ -26,10 +23,12 @@ from repair.terms import Term, choose_terms
 if TYPE_CHECKING:
     from repair.selection import Criterion, GridSearch
 
-__all__ = ["MODES", "Reranker", "fitted_state"]
+__all__ = ["MODES", "Reranker"]
 
 #: Far beyond any use, and still safe to multiply and square.
 LARGEST_PENALTY = 1e50
+#: Where only one penalty is given, the other.
+USUAL_PENALTY = 1e-3
 
 #: What can be fitted; "auto" chooses among the first three.
 MODES = ("base", "classwise", "pairwise", "pairwise_only")
@@ -50,16 +49,18 @@ class Reranker(ShortlistReranker):
     terms : sequence of str, optional
         Pairwise features by name: ``"score_gap"``, ``"rank_gap"``, ``"log_prob_ratio"``,
         ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.
-    lambda_a, lambda_theta : float, default 0.001
+    lambda_a, lambda_theta : float, optional
         Ridge penalties on offsets and weights, added to a loss that is a weighted *mean* over
-        covered rows (as a prior: precision 2·n·λ).
+        covered rows (as a prior: precision 2·n·λ).  Where neither is given, the data choose them
+        (``selection="evidence"``); where one is, the other is 0.001.
     alpha : float in [0, 1], default 0
         Share of the fit's weight that goes by 1/√(class count + 1) instead of evenly.
     tau : float, default 0
         Pre-adjustment: the model starts from g − τ·log π.
-    shrinkage : {False, "eb", "paper"}, default False
-        Shrink offsets towards their group's mean: inside the fit (``"eb"``, recommended), by the
-        paper's formula afterwards (``"paper"``), or not (``False``, as in the published runs).
+    shrinkage : {False, "eb", "paper"}, optional
+        Shrink offsets towards their group's mean: inside the fit (``"eb"``), by the paper's
+        formula afterwards (``"paper"``), or not (``False``, as in the published runs).  By default
+        ``"eb"`` with ``selection="evidence"``, False otherwise.
     shrinkage_groups : int, default 1
         Number of frequency bins that serve as groups, unless ``fit`` gets `class_groups`.
     group_weights : bool, default True
@@ -67,10 +68,10 @@ class Reranker(ShortlistReranker):
     dial : float, default 0
         Head–tail trade-off used by ``rerank`` unless it is told otherwise.
     selection : {None, "cv", "in_sample", "evidence"}, default None
-        How ``fit`` chooses τ, the penalties and α: not at all (they are what you pass), by
-        group-aware cross-validation over `grid`, by accuracy on the very rows that are fitted
-        (the paper's way, to reproduce it), or the penalties by marginal likelihood, without a
-        grid.
+        How ``fit`` chooses: the penalties by marginal likelihood, without a grid
+        (``"evidence"``); τ, the penalties and α by group-aware cross-validation over `grid`, or by
+        accuracy on the very rows that are fitted (the paper's way, to reproduce it).  None takes
+        what you pass, and ``"evidence"`` if you pass neither a penalty nor a shrinkage without it.
     criterion : {"accuracy", "nll", "macro"} or callable, default "accuracy"
         What cross-validation looks at: see `repair.selection.search`.
     selection_rule : {"best", "one_se"}, default "best"
@@ -153,11 +154,11 @@ class Reranker(ShortlistReranker):
         mode: str = "pairwise",
         *,
         terms: Sequence[str] | None = None,
-        lambda_a: float = 1e-3,
-        lambda_theta: float = 1e-3,
+        lambda_a: float | None = None,
+        lambda_theta: float | None = None,
         alpha: float = 0.0,
         tau: float = 0.0,
-        shrinkage: str | bool = False,
+        shrinkage: str | bool | None = None,
         shrinkage_groups: int = 1,
         group_weights: bool = True,
         dial: float = 0.0,
@@ -263,16 +264,23 @@ class Reranker(ShortlistReranker):
             progress=self.progress,
         )
 
+    @property
+    def _by_evidence(self) -> bool:
+        """Whether the data choose the penalties: asked for, or nothing that would replace it was given."""
+        if self.selection is not None or self.mode == "auto":
+            return self.selection == "evidence"
+        return self.lambda_a is None and self.lambda_theta is None and self.shrinkage in (None, "eb")
+
     def _settings(self, table: ClassTable) -> FitSettings:
         """Return the fit's settings in the types it computes with."""
         return FitSettings(
             with_offsets=self.mode not in ("pairwise_only", "base"),
-            lambda_a=float(self.lambda_a),
-            lambda_theta=float(self.lambda_theta),
+            lambda_a=float(USUAL_PENALTY if self.lambda_a is None else self.lambda_a),
+            lambda_theta=float(USUAL_PENALTY if self.lambda_theta is None else self.lambda_theta),
             alpha=float(self.alpha),
             tau=float(self.tau),
-            shrinkage="eb" if self.selection == "evidence" else self.shrinkage,
-            evidence=self.selection == "evidence",
+            shrinkage="eb" if self._by_evidence else self.shrinkage or False,
+            evidence=self._by_evidence,
             shrinkage_groups=shrinkage_groups(table, self.shrinkage_groups),
             tol=float(self.tol),
             max_iterations=int(self.max_iterations),
@@ -282,11 +290,12 @@ class Reranker(ShortlistReranker):
         super()._check_parameters(table)
         check_choice(self.mode, "mode", (*MODES, "auto"))
         self._check_auto()
-        check_number(self.lambda_a, "lambda_a", 0.0, LARGEST_PENALTY, open_low=True)
-        check_number(self.lambda_theta, "lambda_theta", 0.0, LARGEST_PENALTY, open_low=True)
+        for name in ("lambda_a", "lambda_theta"):
+            if getattr(self, name) is not None:
+                check_number(getattr(self, name), name, 0.0, LARGEST_PENALTY, open_low=True)
         check_number(self.tol, "tol", 0.0, open_low=True)
         check_count(self.max_iterations, "max_iterations")
-        check_choice(self.shrinkage, "shrinkage", (False, "eb", "paper"))
+        check_choice(self.shrinkage, "shrinkage", (None, False, "eb", "paper"))
         check_choice(self.selection, "selection", (None, "cv", "in_sample", "evidence"))
         check_choice(self.selection_rule, "selection_rule", ("best", "one_se"))
         if not callable(self.criterion):
@@ -323,7 +332,9 @@ class Reranker(ShortlistReranker):
     def _check_auto(self) -> None:
         """Refuse arguments that ``auto`` chooses itself."""
         if self.mode == "auto":
-            neutrals = {"selection": None, "alpha": 0.0, "tau": 0.0, "dial": 0.0, "shrinkage": False}
+            neutrals = dict.fromkeys(("alpha", "tau", "dial"), 0.0) | dict.fromkeys(
+                ("selection", "lambda_a", "lambda_theta", "shrinkage")
+            )
             for name, neutral in neutrals.items():
                 if getattr(self, name) != neutral:
                     raise InputError(f"mode 'auto' chooses for itself; leave {name} out, or use another mode")
@@ -357,41 +368,3 @@ def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
     if n_groups > 1:
         table.require("class_counts", f"shrinkage_groups={n_groups}")
     return frequency_groups(table.class_counts, n_groups, table.n_classes)
-
-
-def fitted_state(
-    calibration: CalibrationSet,
-    terms: tuple[Term, ...],
-    settings: FitSettings,
-    *,
-    mode: str,
-    notes: tuple[str, ...] = (),
-    scale: float = 1.0,
-) -> FittedState:
-    """Fit a conditional logit with these terms and put the result into a model's state."""
-    fit = fit_correction(calibration, terms, settings, scale)
-    account = FitAccount(
-        mode=mode,
-        n_rows=len(calibration.labels),
-        n_covered=int(calibration.covered.sum()),
-        n_unknown=int((calibration.labels < 0).sum()),
-        effective_rows=fit.effective_rows,
-        objective=fit.solution.value,
-        gradient_norm=fit.solution.gradient_norm,
-        iterations=fit.solution.iterations,
-        converged=fit.solution.converged and (fit.shrinkage is None or fit.shrinkage.converged),
-        notes=notes,
-    )
-    if settings.evidence:
-        chosen: dict[str, object] = {"lambda_theta": fit.lambda_theta, "selection": None}
-        account = replace(account, chosen={**chosen, "shrinkage": settings.shrinkage})
-    return FittedState(
-        correction=Correction(calibration.table, settings.tau, fit.offsets, terms, fit.weights, np.array([scale])),
-        n_candidates=calibration.shortlist.n_candidates,
-        labels_are_names=calibration.labels_are_names,
-        label_counts=calibration.label_counts(),
-        calibration_prior=calibration.label_prior(settings.alpha),
-        account=account,
-        information=fit.information if settings.with_offsets else None,
-        shrinkage=fit.shrinkage,
-    )
