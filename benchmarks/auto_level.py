@@ -1,0 +1,58 @@
+"""How often ``mode="auto"`` takes a correction that is not there: its type-I error, by simulation.
+
+Two truths.  "nothing to gain": the scores are the true log posterior, and anything but Base is a
+false alarm.  "class-separable": they are the log posterior plus one number per class, offsets put
+it right, and Pairwise is a false alarm.
+
+    python benchmarks/auto_level.py [repetitions]
+"""
+
+import sys
+import warnings
+from collections import Counter
+
+import numpy as np
+from scipy.stats import binom
+
+from repair import InputWarning, Reranker
+
+N_CLASSES, N_CANDIDATES, N_ROWS = 12, 6, 400
+LEVEL = 0.05
+
+
+def draw(rng, bias):
+    counts = np.round(400 / np.arange(1, N_CLASSES + 1) ** 1.2) + 1
+    means = rng.normal(size=(N_CLASSES, 4))
+    labels = rng.choice(N_CLASSES, size=N_ROWS, p=counts / counts.sum())
+    features = means[labels] + rng.normal(size=(N_ROWS, 4))
+    distance = ((features[:, None, :] - means) ** 2).sum(axis=2)
+    scores = np.log(counts / counts.sum()) - 0.5 * distance
+    return scores + bias * rng.normal(size=N_CLASSES), labels, counts
+
+
+def simulate(bias, repetitions):
+    modes = Counter()
+    for repetition in range(repetitions):
+        rng = np.random.default_rng([repetition, round(10 * bias)])
+        scores, labels, counts = draw(rng, bias)
+        modes[Reranker(N_CANDIDATES, "auto").fit(scores, labels, class_counts=counts).mode_] += 1
+    return modes
+
+
+def main():
+    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    warnings.simplefilter("ignore", InputWarning)
+    allowed = int(binom.ppf(0.975, repetitions, LEVEL))
+    print(f"{repetitions} repetitions, {N_ROWS} rows, {N_CLASSES} classes; at most {allowed} false alarms allowed")
+    passed = True
+    for truth, bias in (("nothing to gain", 0.0), ("class-separable", 1.0)):
+        modes = simulate(bias, repetitions)
+        alarms = modes["pairwise"] + (modes["classwise"] if bias == 0 else 0)
+        passed &= alarms <= allowed
+        counted = ", ".join(f"{mode} {modes[mode]}" for mode in ("base", "classwise", "pairwise"))
+        print(f"{truth:16} {counted}: {alarms} false alarms", flush=True)
+    return 0 if passed else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

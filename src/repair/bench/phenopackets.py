@@ -1,0 +1,221 @@
+"""Rare-disease diagnosis from phenotype terms: published patients, split by publication.
+
+Cases of the Phenopacket Store whose disease has at least two publications and three cases.  The
+base model sees the observed HPO terms with all their ancestors (TF-IDF, logistic regression) and
+nothing else: gene, cohort, case id and publication give the diagnosis away.  Of each disease one
+whole publication, drawn at random, is for training; all others go to calibration or test, half
+each.  No publication is in two parts, and publications are the groups.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.bench.places import data_folder
+from repair.errors import MissingExtraError
+from repair.score_set import ScoreSet
+from repair.similarity import Ontology, jaccard, read_annotations
+from repair.similarity.reading import read_text
+
+__all__ = ["Cases", "PhenopacketSplit", "read_cases", "split_by_publication", "splits"]
+
+CASES_HOME = "github.com/monarch-initiative/phenopacket-store"
+ONTOLOGY_HOME = "hpo.jax.org"
+CASES_FILE = "cases.jsonl.gz"
+FEWEST_PUBLICATIONS, FEWEST_CASES = 2, 3
+TRAINING, CALIBRATION, TEST = 0, 1, 2
+N_SPLITS = 5
+#: Weak enough a penalty that the base finds two thirds of the diagnoses among its first ten.
+BASE_C = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The cases that take part.
+
+    Attributes
+    ----------
+    diseases : tuple of str
+        Disease ids, in order; labels count through them.
+    labels, publications : ndarray of int, shape (n,)
+    terms : tuple of frozenset of str
+        Observed terms of each case with all their ancestors.
+    profiles : dict
+        Annotated terms with ancestors of the diseases that have any.
+    """
+
+    diseases: tuple[str, ...]
+    labels: IntArray
+    publications: IntArray
+    terms: tuple[frozenset[str], ...]
+    profiles: dict[str, frozenset[str]]
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class PhenopacketSplit:
+    """One split: what a reranker is fitted on and tested on."""
+
+    seed: int
+    calibration: ScoreSet
+    test: ScoreSet
+
+
+def read_cases(cases: "str | PathLike[str] | None" = None, ontology: "str | PathLike[str] | None" = None) -> Cases:
+    """Read the cases and the ontology, and keep the diseases that can be split.
+
+    Parameters
+    ----------
+    cases, ontology : path, optional
+        The folders with the cases and with terms and annotations; by default ``phenopacket_store``
+        and ``hpo`` under ``$REPAIR_DATA``.
+
+    Returns
+    -------
+    Cases
+    """
+    hpo = data_folder("hpo", ONTOLOGY_HOME, ontology)
+    terms = Ontology.read(hpo)
+    kept = _that_can_be_split(_records(data_folder("phenopacket_store", CASES_HOME, cases)))
+    diseases = tuple(sorted({case["disease_id"] for case in kept}))
+    place = {disease: label for label, disease in enumerate(diseases)}
+    publications = np.unique([case["pmid"] for case in kept], return_inverse=True)[1]
+    annotated = read_annotations(hpo)
+    return Cases(
+        diseases,
+        np.array([place[case["disease_id"]] for case in kept], dtype=np.int32),
+        publications.astype(np.int32),
+        tuple(terms.closure(case["hpo_observed"], unknown="skip") for case in kept),
+        {one: terms.closure(annotated[one], unknown="skip") for one in diseases if annotated.get(one)},
+    )
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    lines = read_text(folder, CASES_FILE).split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+def _that_can_be_split(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    of_disease = defaultdict(list)
+    for case in cases:
+        of_disease[case["disease_id"]].append(case["pmid"])
+    enough = {
+        disease
+        for disease, publications in of_disease.items()
+        if len(publications) >= FEWEST_CASES and len(set(publications)) >= FEWEST_PUBLICATIONS
+    }
+    return [case for case in cases if case["disease_id"] in enough]
+
+
+def split_by_publication(labels: IntArray, publications: IntArray, seed: int) -> IntArray:
+    """Deal whole publications to training (0), calibration (1) and test (2).
+
+    Diseases are visited in random order; one that has no publication in training yet gives one,
+    drawn at random.  The others are shuffled and dealt to calibration and test in turn.
+
+    Parameters
+    ----------
+    labels, publications : ndarray of int, shape (n,)
+    seed : int
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        The part of each case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.bench.phenopackets import split_by_publication
+    >>> labels, publications = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 2, 3, 3])
+    >>> sorted(split_by_publication(labels, publications, 0)[[0, 2]].tolist())[0]
+    0
+    """
+    rng = np.random.default_rng(seed)
+    part = np.full(int(publications.max()) + 1, -1)
+    of_disease = [np.unique(publications[labels == one]) for one in range(int(labels.max()) + 1)]
+    for disease in rng.permutation(len(of_disease)):
+        own = of_disease[disease]
+        if not (part[own] == TRAINING).any():
+            part[rng.choice(own)] = TRAINING
+    others = rng.permutation(np.flatnonzero(part < 0))
+    part[others[::2]], part[others[1::2]] = CALIBRATION, TEST
+    return part[publications].astype(np.int32)
+
+
+def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterator[PhenopacketSplit]:
+    """Train the base on each split in turn, and yield its scores on calibration and test cases.
+
+    Parameters
+    ----------
+    cases : Cases
+    n_splits : int, default 5
+        Seeds 0, 1, ….
+    c : float, default 10
+        Inverse penalty of the logistic regression.
+
+    Yields
+    ------
+    PhenopacketSplit
+    """
+    table, _ = _term_table(cases.terms)
+    for seed in range(n_splits):
+        part = split_by_publication(cases.labels, cases.publications, seed)
+        scores = _base_scores(table, cases.labels, part == TRAINING, c)
+        counts = np.bincount(cases.labels[part == TRAINING], minlength=len(cases.diseases))
+        known = {
+            "class_counts": counts,
+            "similarity": _similarity(cases, part == TRAINING),
+            "class_names": cases.diseases,
+        }
+        calibration, test = (
+            ScoreSet(scores[part == one], cases.labels[part == one], groups=cases.publications[part == one], **known)
+            for one in (CALIBRATION, TEST)
+        )
+        yield PhenopacketSplit(seed, calibration, test)
+
+
+def _base_scores(table: Any, labels: IntArray, training: AnyArray, c: float) -> FloatArray:
+    """Fit TF-IDF and logistic regression on the training cases; score all."""
+    try:
+        from sklearn.feature_extraction.text import TfidfTransformer
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise MissingExtraError("this benchmark needs the extra 'bench': pip install 'repair-rerank[bench]'") from None
+    weighted = TfidfTransformer().fit(table[training]).transform(table)
+    model = LogisticRegression(C=c, max_iter=300).fit(weighted[training], labels[training])
+    scores: FloatArray = model.decision_function(weighted)
+    return scores
+
+
+def _similarity(cases: Cases, training: AnyArray) -> FloatArray:
+    """Jaccard index of the diseases' annotated terms; of their training cases' where none are annotated."""
+    profiles = []
+    for label, disease in enumerate(cases.diseases):
+        own = cases.profiles.get(disease)
+        if not own:
+            rows = np.flatnonzero(training & (cases.labels == label))
+            own = frozenset().union(*(cases.terms[row] for row in rows))
+        profiles.append(own)
+    return jaccard(profiles)
+
+
+def _term_table(sets: tuple[frozenset[str], ...]) -> tuple[Any, list[str]]:
+    """Return a sparse 0/1 table of cases and terms, and the terms."""
+    from scipy.sparse import csr_matrix
+
+    vocabulary = sorted(frozenset().union(*sets))
+    place = {term: column for column, term in enumerate(vocabulary)}
+    columns = [place[term] for terms in sets for term in sorted(terms)]
+    starts = np.cumsum([0, *(len(terms) for terms in sets)])
+    return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(sets), len(vocabulary))), vocabulary
