@@ -1,0 +1,15 @@
+"""Score sets and class tables from files; see ``docs/files.md``."""
+
+from repair.io.class_files import ClassFile, read_class_table
+from repair.io.columns import ColumnNames
+from repair.io.score_files import ScoreFile, read_score_set
+from repair.io.similarity_files import read_similarity
+
+__all__ = [
+    "ClassFile",
+    "ColumnNames",
+    "ScoreFile",
+    "read_class_table",
+    "read_score_set",
+    "read_similarity",
+]

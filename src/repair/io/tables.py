@@ -1,0 +1,243 @@
+"""Tables from ``.csv``, ``.jsonl``, ``.parquet`` and ``.arrow`` files; every CSV cell stays text.
+
+Guessing types is what turns the classes "NA" and "007" into a missing value and a number.  A
+column becomes numbers where numbers are asked for (`columns.py`), and nowhere else.
+"""
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from os import fspath
+from typing import Any
+
+from repair.errors import InputError
+from repair.io.formats import FileFormat, Path, check_regular, format_of, needs_arrow, parsing, read_content
+
+__all__ = ["FileTable", "read_table"]
+
+#: Bytes parsed at a time; a line longer than this makes one block of the whole file.
+BLOCK = 1 << 22
+LARGEST_BLOCK = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """The columns of one file, and where their rows stand in it."""
+
+    path: str
+    format: FileFormat
+    columns: Any  # pyarrow.Table
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return int(self.columns.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """The column names."""
+        return list(self.columns.column_names)
+
+    def column(self, name: str) -> Any:
+        """Return one column as a pyarrow array in one piece, dictionaries decoded."""
+        import pyarrow as pa
+
+        column = self.columns.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        pieces = column.combine_chunks()
+        return pieces if not isinstance(pieces, pa.ChunkedArray) else pa.concat_arrays(pieces.chunks)
+
+    def place(self, row: int, column: str | None = None) -> str:
+        """Say where a row stands: the line of a text file, the row (from 0) of any other."""
+        where = f"row {row}"
+        if self.format.is_text:
+            line = _line_of(self.path, self.format, row)
+            where = f"line {line}" if line is not None else f"record {row + 1}"
+        return where if column is None else f"{where}, column {column!r}"
+
+
+def read_table(path: Path) -> FileTable:
+    """Read a table; refuse one without rows or with two columns of one name."""
+    format_ = format_of(path)
+    needs_arrow(f".{format_.kind}")
+    read = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
+    if format_.kind not in read:
+        raise InputError(f"a .{format_.kind} file is no table; use .csv, .jsonl, .parquet or .arrow")
+    columns = read[format_.kind](path, format_)
+    with parsing(format_.kind):
+        columns.validate(full=True)  # damaged offsets or text that is not UTF-8 would surface anywhere
+    for name in columns.column_names:
+        if columns.column_names.count(name) > 1:
+            raise InputError(f"two columns are called {name!r}; rename one")
+    # pandas stores row labels under these names; they are no data of the user's.
+    columns = columns.select([name for name in columns.column_names if not re.fullmatch(r"__index_level_\d+__", name)])
+    if columns.num_rows == 0 or columns.num_columns == 0:
+        raise InputError("there are no rows; write at least one")
+    return FileTable(fspath(path), format_, columns)
+
+
+def _read_csv(path: Path, format_: FileFormat) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    content = read_content(path, format_)
+    _check_text(content)
+    header = _csv_header(content, format_.delimiter)
+
+    def read(block: int, on_bad_line: Any = None) -> Any:
+        return arrow_csv.read_csv(
+            pa.BufferReader(content),
+            read_options=arrow_csv.ReadOptions(block_size=block, use_threads=on_bad_line is None),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=format_.delimiter, newlines_in_values=True, invalid_row_handler=on_bad_line
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+            ),
+        )
+
+    try:
+        columns = _in_blocks(read, len(content))
+    except pa.ArrowInvalid as error:
+        if "columns, got" in str(error):
+            raise _uneven_line(read, len(content), path, format_) from None
+        with parsing("csv"):
+            raise
+    with parsing("csv"):
+        if columns.column_names != header:
+            raise InputError(f"the header cannot be read as column names ({header[:5]}…); check its quotes")
+    return columns
+
+
+def _csv_header(content: bytes, delimiter: str) -> list[str]:
+    with parsing("csv"):
+        lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+        header = next((fields for fields in csv.reader(lines, delimiter=delimiter) if fields), [])
+    if not header:
+        raise InputError("the file is empty; write a header and at least one line")
+    if len(set(header)) != len(header):
+        twice = next(name for place, name in enumerate(header) if name in header[:place])
+        raise InputError(f"two columns are called {twice!r}; rename one")
+    return header
+
+
+def _check_text(content: bytes) -> None:
+    """Refuse what is not UTF-8, and NUL, which no text has but many binary files do."""
+    bad, problem = content.find(b"\0"), "holds a NUL byte; the file is damaged or not a text file"
+    if bad < 0:
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            bad, problem = error.start, f"is not UTF-8 (byte {content[error.start]:#x}); save the file as UTF-8"
+    if bad >= 0:
+        line = content.count(b"\n", 0, bad) + 1
+        raise InputError(f"line {line} {problem}")
+
+
+def _in_blocks(read: Any, size: int) -> Any:
+    """Parse in blocks on several cores; in one block if a line is longer than that."""
+    import pyarrow as pa
+
+    try:
+        return read(BLOCK)
+    except pa.ArrowInvalid as error:
+        if "straddl" not in str(error) or size < BLOCK:
+            raise
+    return read(min(size + 1, LARGEST_BLOCK))
+
+
+def _uneven_line(read: Any, size: int, path: Path, format_: FileFormat) -> InputError:
+    """Parse again, on one core, to learn which line has too few or too many fields."""
+    found: list[Any] = []
+
+    def note(line: Any) -> str:
+        found.append(line)
+        return "error" if line.number is None else "skip"
+
+    with parsing("csv"):
+        read(min(size + 1, LARGEST_BLOCK), note)
+    if not found:
+        return InputError("a line has too few or too many fields; check its quotes")
+    line = found[0]
+    # The parser counts records from 1, the header included; we count data rows from 0.
+    where = None if line.number is None else _line_of(fspath(path), format_, line.number - 2)
+    return InputError(
+        f"{'a line' if where is None else f'line {where}'} has {line.actual_columns} fields, but the header has "
+        f"{line.expected_columns}; put text that holds the delimiter in quotes"
+    )
+
+
+def _read_jsonl(path: Path, format_: FileFormat) -> Any:
+    import pyarrow as pa
+    from pyarrow import json as arrow_json
+
+    content = read_content(path, format_)
+    _check_text(content)
+
+    def read(block: int, schema: Any = None) -> Any:
+        return arrow_json.read_json(
+            pa.BufferReader(content),
+            read_options=arrow_json.ReadOptions(block_size=block),
+            parse_options=arrow_json.ParseOptions(explicit_schema=schema),
+        )
+
+    with parsing("jsonl"):
+        columns = _in_blocks(read, len(content))
+        as_text = pa.schema([field.with_type(_without_times(field.type)) for field in columns.schema])
+        # The parser takes texts that look like dates for dates; class names and row ids must stay as written.
+        if not as_text.equals(columns.schema):
+            columns = _in_blocks(lambda block: read(block, as_text), len(content))
+    return columns
+
+
+def _without_times(type_: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(type_):
+        return pa.string()
+    if pa.types.is_list(type_):
+        return pa.list_(_without_times(type_.value_type))
+    if pa.types.is_struct(type_):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in type_])
+    return type_
+
+
+def _read_parquet(path: Path, format_: FileFormat) -> Any:
+    check_regular(path)
+    with parsing(format_.kind):
+        from pyarrow import parquet
+
+        # ParquetFile, not read_table: that would add columns for folders called like "a=1".
+        with parquet.ParquetFile(fspath(path)) as file:
+            return file.read()
+
+
+def _read_arrow(path: Path, format_: FileFormat) -> Any:
+    import pyarrow as pa
+
+    check_regular(path)
+    with parsing(format_.kind), pa.OSFile(fspath(path)) as stream:
+        magic = stream.read(6)
+        stream.seek(0)
+        if magic == b"ARROW1":
+            return pa.ipc.open_file(stream).read_all()
+        return pa.ipc.open_stream(stream).read_all()
+
+
+def _line_of(path: str, format_: FileFormat, row: int) -> int | None:
+    """Return the line on which a row of a text file starts; only errors ask, so it may take its time."""
+    try:
+        text = io.TextIOWrapper(io.BytesIO(read_content(path, format_)), "utf-8", newline="")
+        if format_.kind == "jsonl":
+            filled = (number for number, line in enumerate(text, 1) if line.strip())
+            return next((number for place, number in enumerate(filled) if place == row), None)
+        reader, wanted, start = csv.reader(text, delimiter=format_.delimiter), row + 1, 1
+        for fields in reader:
+            if fields and wanted == 0:
+                return start
+            wanted -= bool(fields)
+            start = reader.line_num + 1
+    except (ValueError, OSError, csv.Error):
+        pass  # the file changed meanwhile, or has a field beyond the csv module's limit: name the record instead
+    return None
