@@ -1,7 +1,8 @@
-"""Score sets and class tables from files; see ``docs/files.md``."""
+"""Score sets and class tables from files, rankings to files; see ``docs/files.md``."""
 
 from repair.io.class_files import ClassFile, read_class_table
 from repair.io.columns import ColumnNames
+from repair.io.rankings import write_ranking
 from repair.io.score_files import ScoreFile, read_score_set
 from repair.io.similarity_files import read_similarity
 
@@ -12,4 +13,5 @@ __all__ = [
     "read_class_table",
     "read_score_set",
     "read_similarity",
+    "write_ranking",
 ]

@@ -1,0 +1,231 @@
+"""Rankings to files, beside the columns they came with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair.arrays import PAD_ID, AnyArray, FloatArray
+from repair.errors import InputError, InputWarning, warn_user
+from repair.files import write_atomically
+from repair.inputs import check_choice, check_class_names, numeric_array
+from repair.io.formats import Path, format_of, needs_arrow
+from repair.io.table_writers import archive_bytes, array_bytes, building, table_bytes
+from repair.ranking import Ranking
+
+__all__ = ["write_ranking"]
+
+
+def write_ranking(
+    path: Path,
+    ranking: Ranking,
+    *,
+    class_names: Sequence[str] | None = None,
+    probabilities: ArrayLike | None = None,
+    row_ids: Any = None,
+    other: Any = None,
+    layout: str = "lists",
+) -> None:
+    """Write a ranking in the format that the file's name tells; all of it or nothing.
+
+    Parameters
+    ----------
+    path : path
+        ``.parquet``, ``.arrow``, ``.feather``, ``.jsonl``, ``.csv``, ``.tsv`` (text also ``.gz``),
+        ``.npz``, or ``.npy`` (the ranked ids alone).
+    ranking : Ranking
+    class_names : sequence of str, optional
+        Without them candidates are written as ids.
+    probabilities : array_like, shape (n, k), optional
+        Aligned with ``ranking.ids``, as ``predict_proba`` returns them.
+    row_ids : sequence, optional
+        The rows' own ids; otherwise rows are numbered from 0 where a number is needed.
+    other : pyarrow.Table or mapping of columns, optional
+        Further columns, one entry per row.  One that is called like a column of ours is written
+        as ``input_…``.
+    layout : {"lists", "long"}, default "lists"
+        One line per row with lists of candidates, or one line per candidate.  CSV has no lists:
+        there, "lists" writes columns ``rank_1, score_1, rank_2, …``.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from repair import Ranking, Shortlist
+    >>> from repair.io import write_ranking
+    >>> shortlist = Shortlist.from_scores([[0.1, 2.0, 0.7]], n_candidates=2)
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = os.path.join(folder.name, "ranking.npz")
+    >>> write_ranking(path, Ranking.from_scores(shortlist, [[1.0, 5.0]]), class_names=["ant", "bee", "cow"])
+    >>> np.load(path)["prediction"].tolist()
+    ['cow']
+    >>> folder.cleanup()
+    """
+    format_ = format_of(path)
+    check_choice(layout, "layout", ("lists", "long"))
+    content = _Content(ranking, class_names, probabilities, row_ids, other)
+    with building(f".{format_.kind}"):
+        if format_.kind == "npy":
+            packed = array_bytes(ranking.ids)
+        elif format_.kind == "npz":
+            packed = archive_bytes(content.long() if layout == "long" else content.arrays())
+        else:
+            needs_arrow(f".{format_.kind}")
+            lists = content.wide if format_.kind == "csv" else content.lists
+            packed = table_bytes(content.table(content.long() if layout == "long" else lists()), format_)
+    write_atomically(path, packed)
+
+
+class _Content:
+    """The checked parts of what is written, as columns for each layout."""
+
+    def __init__(
+        self,
+        ranking: Ranking,
+        class_names: Sequence[str] | None,
+        probabilities: ArrayLike | None,
+        row_ids: Any,
+        other: Any,
+    ) -> None:
+        self.ranking = ranking
+        self.real = ranking.ids != PAD_ID
+        self.names = None if class_names is None else check_class_names(class_names, ranking.n_classes)
+        self.probabilities = None if probabilities is None else _check_probabilities(probabilities, ranking)
+        self.row_ids = None if row_ids is None else np.asarray(row_ids)
+        self.other = _columns_of(other)
+        given = {**self.other, **({} if self.row_ids is None else {"row_ids": self.row_ids})}
+        for name, values in given.items():
+            if len(values) != len(ranking):
+                raise InputError(f"{name} has {len(values)} entries, but the ranking has {len(ranking)} rows")
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """Return whole arrays, padded with −1."""
+        ours: dict[str, Any] = {
+            "candidate_ids": self.ranking.ids,
+            "candidate_scores": self.ranking.scores,
+            "prediction": self._prediction(),
+        }
+        if self.probabilities is not None:
+            ours["candidate_probabilities"] = self.probabilities
+        if self.names is not None:
+            ours["class_names"] = np.array(self.names)
+        if self.row_ids is not None:
+            ours["row_ids"] = self.row_ids
+        return self._beside({}, ours, lambda values: _as_numpy(values))
+
+    def lists(self) -> dict[str, Any]:
+        """Return one line per row with lists of candidates."""
+        ours: dict[str, Any] = {"prediction": self._arrow_prediction()}
+        if self.names is not None:
+            ours["candidates"] = self._list(self._named(self.ranking.ids[self.real]))
+        ours["candidate_ids"] = self._list(self.ranking.ids[self.real])
+        ours["candidate_scores"] = self._list(self.ranking.scores[self.real])
+        if self.probabilities is not None:
+            ours["candidate_probabilities"] = self._list(self.probabilities[self.real])
+        return self._beside({} if self.row_ids is None else {"row": self.row_ids}, ours)
+
+    def wide(self) -> dict[str, Any]:
+        """Return one line per row with columns for each rank, empty where a row has no more candidates."""
+        import pyarrow as pa
+
+        ours: dict[str, Any] = {"prediction": self._arrow_prediction()}
+        for rank in range(self.ranking.ids.shape[1]):
+            absent = ~self.real[:, rank]
+            ours[f"rank_{rank + 1}"] = self._named(self.ranking.ids[:, rank], absent)
+            ours[f"score_{rank + 1}"] = pa.array(self.ranking.scores[:, rank], mask=absent)
+            if self.probabilities is not None:
+                ours[f"probability_{rank + 1}"] = pa.array(self.probabilities[:, rank], mask=absent)
+        return self._beside({} if self.row_ids is None else {"row": self.row_ids}, ours)
+
+    def long(self) -> dict[str, Any]:
+        """Return one line per candidate, best first within each row."""
+        rows, ranks = np.nonzero(self.real)
+        if (empty := int((~self.real.any(axis=1)).sum())) > 0:
+            warn_user(f"{empty} rows have no candidates, and so no line in the long layout", InputWarning)
+        ids = self.ranking.ids[self.real]
+        ours: dict[str, Any] = {"rank": ranks + 1}
+        if self.names is not None:
+            ours["candidate"] = np.array(self.names, dtype=object)[ids]
+        ours |= {"candidate_id": ids, "score": self.ranking.scores[self.real]}
+        if self.probabilities is not None:
+            ours["probability"] = self.probabilities[self.real]
+        first = {"row": rows if self.row_ids is None else self.row_ids[rows]}
+        return self._beside(first, ours, lambda values: _taken(values, rows))
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        """Return columns as a pyarrow table."""
+        import pyarrow as pa
+
+        return pa.table({name: _as_arrow(values) for name, values in columns.items()})
+
+    def _beside(self, first: dict[str, Any], ours: dict[str, Any], change: Any = None) -> dict[str, Any]:
+        """Put the columns that came with the input between the row ids and ours."""
+        columns = dict(first)
+        for name, values in self.other.items():
+            while name in first or name in ours or name in columns:
+                name = f"input_{name}"
+            columns[name] = values if change is None else change(values)
+        return {**columns, **ours}
+
+    def _prediction(self) -> AnyArray:
+        best = self.ranking.best
+        if self.names is None:
+            return best
+        return np.array([*self.names, ""])[best]  # −1, no candidate, finds the empty text at the end
+
+    def _arrow_prediction(self) -> Any:
+        return self._named(self.ranking.best, self.ranking.best == PAD_ID)
+
+    def _named(self, ids: AnyArray, absent: AnyArray | None = None) -> Any:
+        """Return class names, or ids where there are none, as a pyarrow array."""
+        import pyarrow as pa
+
+        codes = pa.array(ids, mask=absent)
+        if self.names is None:
+            return codes
+        return pa.DictionaryArray.from_arrays(codes, pa.array(self.names, pa.string())).cast(pa.string())
+
+    def _list(self, values: Any) -> Any:
+        import pyarrow as pa
+
+        ends = np.cumsum(self.real.sum(axis=1), dtype=np.int64)
+        offsets = pa.array(np.concatenate([np.zeros(1, dtype=np.int64), ends]))
+        return pa.LargeListArray.from_arrays(offsets, values if isinstance(values, pa.Array) else pa.array(values))
+
+
+def _check_probabilities(probabilities: ArrayLike, ranking: Ranking) -> FloatArray:
+    values = numeric_array(probabilities, "probabilities", 2).astype(np.float64)
+    if values.shape != ranking.ids.shape:
+        raise InputError(f"probabilities has shape {values.shape}, the ranking {ranking.ids.shape}; make them alike")
+    return values
+
+
+def _columns_of(other: Any) -> dict[str, Any]:
+    """Return further columns by name."""
+    if other is None:
+        return {}
+    if isinstance(other, Mapping):
+        for name in other:
+            if not isinstance(name, str):
+                raise InputError(f"other has a column {name!r}; name columns by text")
+        return dict(other)
+    if hasattr(other, "column_names") and hasattr(other, "column"):
+        return {name: other.column(name) for name in other.column_names}
+    raise InputError(f"other is {type(other).__name__}; pass a pyarrow Table or a mapping of columns")
+
+
+def _as_numpy(values: Any) -> AnyArray:
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+
+
+def _as_arrow(values: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    array = np.asarray(values)
+    return pa.array(array.tolist() if array.ndim > 1 or array.dtype.kind in "OUS" else array)
+
+
+def _taken(values: Any, rows: AnyArray) -> Any:
+    return values.take(rows) if hasattr(values, "combine_chunks") else np.asarray(values)[rows]

@@ -1,0 +1,133 @@
+"""A table's columns as the bytes of each format; nothing is written here."""
+
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from repair.arrays import AnyArray
+from repair.errors import InputError, InputWarning, warn_user
+from repair.io.formats import FileFormat
+
+__all__ = ["archive_bytes", "array_bytes", "building", "table_bytes"]
+
+#: Rows turned into Python objects at a time when JSON is written.
+ROWS_AT_A_TIME = 10_000
+
+
+@contextmanager
+def building(kind: str) -> Iterator[None]:
+    """Turn what a library raises on values that a format cannot hold into `InputError`."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, TypeError, NotImplementedError, OverflowError, KeyError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        raise InputError(f"the ranking cannot be written as {kind} ({reason}); try another format") from None
+
+
+def table_bytes(columns: Any, format_: FileFormat) -> bytes:
+    """Return a pyarrow table as the content of a file."""
+    write = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow}[format_.kind]
+    content = write(columns, format_)
+    return gzip.compress(content, mtime=0) if format_.compressed else content
+
+
+def archive_bytes(arrays: dict[str, AnyArray]) -> bytes:
+    """Return arrays as the content of a ``.npz`` file; those that would need pickle are left out, aloud."""
+    usable = {name: _plain_array(values) for name, values in arrays.items()}
+    dropped = [name for name, values in usable.items() if values is None]
+    if dropped:
+        warn_user(f"a .npz file cannot hold {', '.join(map(repr, dropped))}; left out", InputWarning)
+    stream = io.BytesIO()
+    kept: dict[str, Any] = {name: values for name, values in usable.items() if values is not None}
+    np.savez(stream, **kept)
+    return stream.getvalue()
+
+
+def array_bytes(values: AnyArray) -> bytes:
+    """Return an array as the content of a ``.npy`` file."""
+    stream = io.BytesIO()
+    np.save(stream, values, allow_pickle=False)
+    return stream.getvalue()
+
+
+def _plain_array(values: AnyArray) -> AnyArray | None:
+    array = np.asarray(values)
+    if array.dtype.kind == "O" and all(isinstance(value, str) for value in array.flat):
+        array = array.astype(str)
+    return array if array.dtype.kind in "fiubUSmM" else None
+
+
+def _csv(columns: Any, format_: FileFormat) -> bytes:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    for place, name in enumerate(columns.column_names):
+        if not _fits_a_cell(columns.column(place).type):
+            texts = [_cell(value) for value in columns.column(place).to_pylist()]
+            columns = columns.set_column(place, name, pa.array(texts, pa.string()))
+    sink = pa.BufferOutputStream()
+    csv.write_csv(columns, sink, csv.WriteOptions(delimiter=format_.delimiter))
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _fits_a_cell(kind: Any) -> bool:
+    from pyarrow import types
+
+    tests = (types.is_integer, types.is_boolean, types.is_string, types.is_large_string, types.is_temporal)
+    return any(is_kind(kind) for is_kind in tests) or types.is_float32(kind) or types.is_float64(kind)
+
+
+def _cell(value: Any) -> str | None:
+    """Return what CSV has no type for as text: lists and structures as JSON."""
+    return _json(value) if isinstance(value, list | dict) else None if value is None else str(value)
+
+
+def _jsonl(columns: Any, _: FileFormat) -> bytes:
+    lines: list[str] = []
+    for batch in columns.to_batches(max_chunksize=ROWS_AT_A_TIME):
+        lines += map(_json, batch.to_pylist())
+    return ("\n".join(lines) + "\n").encode("utf-8")
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
+    except ValueError:  # JSON has neither NaN nor infinity
+        return json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, default=str)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nan(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _parquet(columns: Any, _: FileFormat) -> bytes:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(columns, sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _arrow(columns: Any, _: FileFormat) -> bytes:
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, columns.schema) as writer:
+        writer.write_table(columns)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
