@@ -102,9 +102,20 @@ def test_bad_csv(write, content, message):
         read_table(write("t.csv", content))
 
 
-@pytest.mark.parametrize("content", ["", "[1]\n", '{"a": 1, "a": 2}\n', '{"a": 1}\n{"a": "x"}\n', '{"a": 1', "text\n"])
-def test_bad_json(write, content):
-    with pytest.raises(InputError, match="not a readable jsonl file"):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "not a readable jsonl file"),
+        ("[1]\n", "line 1 is not one JSON object"),
+        ('{"a": 1, "a": 2}\n', "not a readable jsonl file .*specified twice"),
+        ('{"a": 1}\n\n{"a": null}\n{"a": 1.5}\n{"a": "x"}\n', "line 5, column 'a' is 'x', of another type than before"),
+        ('{"a": 1}\n{"a": 1', "line 2 is not one JSON object; write one per line"),
+        ("text\n", "line 1 is not one JSON object"),
+        ('{"a": ' + "[" * 100 + "\n", "line 1 is not one JSON object"),
+    ],
+)
+def test_bad_json(write, content, message):
+    with pytest.raises(InputError, match=message):
         read_table(write("t.jsonl", content))
 
 

@@ -6,6 +6,7 @@ column becomes numbers where numbers are asked for (`columns.py`), and nowhere e
 
 import csv
 import io
+import json
 import re
 from dataclasses import dataclass
 from os import fspath
@@ -13,6 +14,7 @@ from typing import Any
 
 from repair.errors import InputError
 from repair.io.formats import FileFormat, Path, check_regular, format_of, needs_arrow, parsing, read_content
+from repair.io.json_depth import refuse_deep_json
 
 __all__ = ["FileTable", "read_table"]
 
@@ -174,6 +176,7 @@ def _read_jsonl(path: Path, format_: FileFormat) -> Any:
 
     content = read_content(path, format_)
     _check_text(content)
+    refuse_deep_json(content)
 
     def read(block: int, schema: Any = None) -> Any:
         return arrow_json.read_json(
@@ -182,13 +185,41 @@ def _read_jsonl(path: Path, format_: FileFormat) -> Any:
             parse_options=arrow_json.ParseOptions(explicit_schema=schema),
         )
 
-    with parsing("jsonl"):
+    try:
         columns = _in_blocks(read, len(content))
+    except pa.ArrowInvalid as error:
+        raise _bad_json(content, str(error)) from None
+    with parsing("jsonl"):
         as_text = pa.schema([field.with_type(_without_times(field.type)) for field in columns.schema])
         # The parser takes texts that look like dates for dates; class names and row ids must stay as written.
         if not as_text.equals(columns.schema):
             columns = _in_blocks(lambda block: read(block, as_text), len(content))
     return columns
+
+
+def _bad_json(content: bytes, reason: str) -> InputError:
+    """Find the line that is no JSON object, or that changes the type of a column."""
+    changed = re.search(r"Column\(/([^/)]+)\) changed from", reason)
+    column = changed[1] if changed else None
+    before: type | None = None
+    for number, line in enumerate(io.BytesIO(content), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            return InputError(f"line {number} is not one JSON object; write one per line")
+        value = row.get(column)
+        kind = float if type(value) is int else type(value)
+        if value is not None and before not in (None, kind):
+            return InputError(
+                f"line {number}, column {column!r} is {value!r}, of another type than before; "
+                "write text everywhere, or numbers"
+            )
+        before = before if value is None else kind
+    return InputError(f"not a readable jsonl file ({reason.splitlines()[0][:300]}); write one JSON object per line")
 
 
 def _without_times(type_: Any) -> Any:

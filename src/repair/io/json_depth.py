@@ -1,0 +1,57 @@
+"""How deep JSON is nested, found before it is parsed: the parser's stack ends where its input says."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from repair.arrays import AnyArray
+from repair.errors import InputError
+
+__all__ = ["refuse_deep_json"]
+
+#: Scores need two levels; the parser falls, and Python with it, at some tens of thousands.
+DEEPEST = 500
+BLOCK = 1 << 24
+#: All bytes but brackets, quotes and line ends.
+IRRELEVANT = bytes(set(range(256)) - set(b'[]{}"\n'))
+ESCAPE = re.compile(rb"\\.")  # the dot is no line end: those always begin anew
+
+
+def refuse_deep_json(content: bytes) -> None:
+    """Refuse brackets nested beyond `DEEPEST`, wherever the parser may begin a block."""
+    depth, lowest = 0, 0
+    for block in _blocks(content):
+        depths = depth + np.cumsum(_steps(block), dtype=np.int64)
+        if len(depths):
+            floor = np.minimum(np.minimum.accumulate(depths), lowest)
+            if int((depths - floor).max()) > DEEPEST:
+                raise InputError(f"JSON is nested more than {DEEPEST} deep; write one flat object per line")
+            depth, lowest = int(depths[-1]), int(floor[-1])
+
+
+def _blocks(content: bytes) -> Iterator[bytes]:
+    """Cut at line ends: no JSON text goes beyond one."""
+    start = 0
+    while start < len(content):
+        end = content.find(b"\n", start + BLOCK)
+        end = len(content) if end < 0 else end + 1
+        yield content[start:end]
+        start = end
+
+
+def _steps(block: bytes) -> AnyArray:
+    """Return +1 for every opening bracket outside a text, −1 for every closing one."""
+    if b"\\" in block:
+        block = ESCAPE.sub(b"", block)
+    signs = np.frombuffer(block.translate(None, IRRELEVANT), np.uint8)
+    quotes = np.cumsum(signs == ord('"'), dtype=np.int64)
+    at_line_start = np.zeros(len(signs), dtype=np.int64)
+    ends = np.flatnonzero(signs == ord("\n"))
+    at_line_start[ends] = np.diff(quotes[ends], prepend=0)
+    inside = (quotes - np.cumsum(at_line_start)) % 2 == 1  # quotes since the line began
+    opening = (signs == ord("[")) | (signs == ord("{"))
+    closing = (signs == ord("]")) | (signs == ord("}"))
+    steps: AnyArray = opening.astype(np.int8) - closing.astype(np.int8)
+    steps[inside] = 0
+    return steps
