@@ -118,6 +118,7 @@ def test_labels_of_arrays_from_a_table(archive, tmp_path):
         ({"logits": [[1.0, 2.0]]}, "there is neither 'scores' nor 'candidate_ids' .* the file has 'logits'"),
         ({"scores": [1.0, 2.0]}, r"scores has shape \(2,\); expected 2 dimensions"),
         ({"scores": [["a", "b"]]}, "scores has dtype <U1; pass real numbers"),
+        ({"scores": [[1.0]]}, "scores has 1 column; reranking needs at least two classes"),
         ({"scores": np.zeros((0, 3))}, r"scores has shape \(0, 3\); save at least one row"),
         ({"scores": [[1.0, 2.0], [3.0, np.nan]]}, r"scores\[1, 1\] is nan; scores must be finite"),
         ({"scores": [[1.0, np.inf]]}, r"scores\[0, 1\] is inf"),

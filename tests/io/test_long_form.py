@@ -101,6 +101,13 @@ def test_zero_and_one_are_labels_where_they_are_classes(write):
     assert read_score_set(write("s.csv", text)).rows.labels.tolist() == ["1", "0"]
 
 
+def test_zero_and_one_may_be_ids_or_marks_of_ids(write):
+    ids = "row,class,score,label\na,0,1,1\na,1,2,1\nb,1,1,0\n"
+    assert read_score_set(write("s.csv", ids), classes=CLASSES).rows.labels.tolist() == [1, 0]
+    marks = "row,class,score,label\na,0,1,1\na,1,2,0\nb,3,1,1\n"
+    assert read_score_set(write("s.csv", marks), classes=CLASSES).rows.labels.tolist() == [0, 3]
+
+
 def test_labels_from_a_file_of_their_own(write):
     scores = write("s.csv", "row,class,score\nb,x,1\na,x,1\na,y,2\n")
     labels = write("l.csv", "id,true\na,y\nb,q\nc,x\n")
@@ -147,7 +154,7 @@ def test_bad_lines(write, text, message):
 
 def test_labels_are_asked_for(write):
     path = write("s.csv", "row,class,score\n1,x,1\n1,y,2\n")
-    with pytest.raises(InputError, match=r"there are no labels; add a column .* ColumnNames\(label=…\)"):
+    with pytest.raises(InputError, match=r"there are no labels; the file has 'row', 'class', 'score'; name the column"):
         read_score_set(path)
     assert read_score_set(path, need_labels=False).rows.labels is None
 

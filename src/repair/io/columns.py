@@ -152,14 +152,16 @@ def as_numbers(values: Any, table: FileTable, name: str, rows: AnyArray | None =
     def place(index: int) -> str:
         return table.place(index if rows is None else int(rows[index]), name)
 
+    if len(values) == 0:
+        return np.empty(0)
     if values.null_count and not pa.types.is_null(values.type):
         raise InputError(f"{place(first(values.is_null()))} is missing; write a number")
-    if pa.types.is_null(values.type) and len(values):
+    if pa.types.is_null(values.type):
         raise InputError(f"{place(0)} is missing; write a number")
     kind = values.type
     if _is_text(kind):
         values = pc.utf8_trim_whitespace(values.cast(pa.string()))
-    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) or not len(values)):
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"column {name!r} has type {kind}; write numbers")
     try:
         numbers = values.cast(pa.float64(), safe=False)

@@ -20,7 +20,12 @@ from repair.io.label_files import LabelFile
 from repair.io.rows import Rows, optional_columns, remaining
 from repair.io.tables import FileTable
 
-__all__ = ["read_dense_list", "read_dense_table"]
+__all__ = ["dense_matrix", "read_dense_list", "read_dense_table"]
+
+OTHER_LAYOUTS = (
+    "or lines of row, candidate and score (named with ColumnNames(row=…, candidate=…, score=…)), "
+    "or lists (candidate_ids and candidate_scores)"
+)
 
 
 def read_dense_table(table: FileTable, columns: ColumnNames, classes: ClassIndex, label_file: LabelFile | None) -> Rows:
@@ -51,6 +56,8 @@ def read_dense_list(
     values, row_of = flat_list(table, name)
     lengths = np.bincount(row_of, minlength=len(table))
     n_classes = int(lengths[0]) if classes.names is None else len(classes.names)
+    if n_classes < 2:
+        raise InputError(f"{table.place(0, name)} has {n_classes} scores; reranking needs at least two classes")
     if (lengths != n_classes).any():
         row = int(np.argmax(lengths != n_classes))
         raise InputError(
@@ -79,7 +86,7 @@ def _known_columns(table: FileTable, columns: ColumnNames, names: tuple[str, ...
     if missing:
         raise InputError(
             f"there is no column for class {missing[0]!r} ({len(missing)} of {len(names)} classes have none); "
-            f"{listed(table)}; write one column of scores per class, or lines of row, candidate and score"
+            f"{listed(table)}; write one column of scores per class, {OTHER_LAYOUTS}"
         )
     return names
 
@@ -94,7 +101,7 @@ def _class_columns(table: FileTable, columns: ColumnNames) -> tuple[str, ...]:
     if len(names) < 2:
         raise InputError(
             f"{len(names)} columns hold scores; {listed(table)}; write a column of scores for each of at least two "
-            "classes, or lines of row, candidate and score, or lists (candidate_ids and candidate_scores)"
+            f"classes, {OTHER_LAYOUTS}"
         )
     return names
 
@@ -132,6 +139,8 @@ def _some(names: tuple[str, ...]) -> str:
 
 def dense_matrix(scores: AnyArray) -> AnyArray:
     """Refuse the first unusable score of an (n, K) array, by row and column."""
+    if scores.shape[1] < 2:
+        raise InputError(f"scores has {scores.shape[1]} column; reranking needs at least two classes")
     for start in range(0, len(scores), 4096):
         block = np.asarray(scores[start : start + 4096], dtype=np.float64)
         width = block.shape[1]

@@ -117,17 +117,23 @@ def _labels(
     if name is None:
         return None, None
     values = text_column(table, name)
-    known = set(candidates.unique().to_pylist()) if classes.names is None else set(classes.names)
-    if _are_marks(values, known):
+    known = {*candidates.unique().to_pylist(), *(classes.names or ())}
+    if _are_marks(values, known, lines):
         return _marked(table, name, lines, candidates, values), table.place
     lines.refuse_changes(values, name)
     return values.take(lines.first_line), lambda row: table.place(int(lines.first_line[row]), name)
 
 
-def _are_marks(values: Any, known: set[str]) -> bool:
-    """Say whether a label column marks the right candidate: yes and no only, which are no classes."""
+def _are_marks(values: Any, known: set[str], lines: _Lines) -> bool:
+    """Say whether a label column marks the right candidate rather than naming it.
+
+    It then holds yes and no only.  Where 0 and 1 are classes as well, a label is the same on all
+    lines of a row, and a mark is not.
+    """
     used = {value for value in values.unique().to_pylist() if value}
-    return bool(used) and {value.lower() for value in used} <= {*YES, *NO} and not used <= known
+    if not used or not {value.lower() for value in used} <= {*YES, *NO}:
+        return False
+    return not used <= known or bool(lines.changes(values).any())
 
 
 def _marked(table: FileTable, name: str, lines: _Lines, candidates: Any, values: Any) -> Any:

@@ -15,7 +15,7 @@ from repair.io.array_files import read_archive, read_array
 from repair.io.candidate_lists import list_columns, read_candidate_lists
 from repair.io.class_files import ClassFile
 from repair.io.class_index import ClassIndex, label_values
-from repair.io.columns import ColumnNames, find_column, is_list
+from repair.io.columns import ColumnNames, find_column, is_list, listed
 from repair.io.dense_tables import read_dense_list, read_dense_table
 from repair.io.formats import Path, format_of, in_file
 from repair.io.label_files import LabelFile, read_labels
@@ -132,13 +132,13 @@ def read_score_set(
         if format_.is_arrays:
             arrays = {"scores": read_array(path)} if format_.kind == "npy" else read_archive(path)
             rows = _with_labels(rows_of_arrays({**arrays, **more}, index), label_file)
+            remedy = "add an array 'labels'"
         else:
-            rows = _from_table(read_table(path), options, index, label_file)
+            table = read_table(path)
+            rows = _from_table(table, options, index, label_file)
+            remedy = f"{listed(table)}; name the column of labels with ColumnNames(label=…)"
         if need_labels and rows.labels is None:
-            raise InputError(
-                "there are no labels; add a column or array 'label', name one with ColumnNames(label=…), "
-                "or give a file of row ids and labels (labels_path=…)"
-            )
+            raise InputError(f"there are no labels; {remedy}, or give a file of row ids and labels (labels_path=…)")
     return _together(rows, classes, similarity)
 
 
