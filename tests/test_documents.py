@@ -8,6 +8,7 @@ DOCUMENTS = (
     "README.md",
     "docs/architecture.md",
     "docs/checks.md",
+    "docs/files.md",
     "docs/method.md",
     "docs/similarity.md",
     "benchmarks/README.md",
