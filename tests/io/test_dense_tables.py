@@ -71,7 +71,7 @@ def test_lists_of_all_scores(save, write):
         ("s.csv", "a,b\n1,2\n3,nan\n", "line 3, column 'b' is nan; scores must be finite"),
         ("s.csv", "a,label\n1,x\n", "1 columns hold scores; the file has 'a', 'label'; write a column"),
         ("s.csv", "a;b\n1;2\n", "0 columns hold scores; the file has 'a;b' .are its fields separated"),
-        ("s.csv", "a,b,label\n1,2,2\n3,4,0\n", "line 2 is 2; labels are class ids from 0 to 1"),
+        ("s.csv", "a,b,label\n1,2,2\n3,4,0\n", "line 2, column 'label' is 2; labels are class ids from 0 to 1"),
         ("s.jsonl", '{"scores": [1, 2]}\n{"scores": [1]}\n', "line 2, column 'scores' has 1 scores where there are 2"),
         ("s.jsonl", '{"scores": [1]}\n', "line 1, column 'scores' has 1 scores; reranking needs at least two classes"),
         ("s.jsonl", '{"scores": []}\n', "line 1, column 'scores' has 0 scores"),

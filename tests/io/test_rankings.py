@@ -180,6 +180,11 @@ def test_names_that_no_file_can_hold(tmp_path, ranking, name):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_something_else_than_a_ranking(tmp_path):
+    with pytest.raises(InputError, match="ranking is list; pass what rerank"):
+        write_ranking(tmp_path / "r.npz", [[1, 2]])
+
+
 def test_without_the_library(tmp_path, ranking, monkeypatch):
     import sys
 

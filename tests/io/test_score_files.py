@@ -75,6 +75,8 @@ def test_large_row_ids_that_json_rounds_are_refused(write):
 
 PROGRAM = """
 import sys
+import repair.io
+assert "pyarrow" not in sys.modules
 sys.modules["pyarrow"] = None
 from repair.io import read_score_set, write_ranking
 read = read_score_set(sys.argv[1])

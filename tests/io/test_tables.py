@@ -139,6 +139,13 @@ def test_what_unpacks_to_far_too_much_is_refused(write, monkeypatch):
         read_table(write("t.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 100_000)))
 
 
+def test_a_parquet_of_endless_copies_is_refused(save, monkeypatch):
+    monkeypatch.setattr("repair.io.formats.HARMLESS", 1 << 16)
+    assert len(read_table(save("t.parquet", {"a": list(range(100))}))) == 100
+    with pytest.raises(InputError, match="unpack to 4000000 or more"):
+        read_table(save("t.parquet", {"a": ["same"] * 1_000_000}))
+
+
 def test_missing_library(write, monkeypatch):
     import sys
 

@@ -50,8 +50,7 @@ def read_candidate_lists(
     scores = as_numbers(values, table, score_name, row_of)
     check_scores(scores, lambda index: table.place(int(row_of[index]), score_name))
     found = optional_columns(table, columns, taken)
-    labels = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
-    label_place = table.place if label_file is None else label_file.place
+    labels, label_place = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
     if items.null_count:
         at = int(np.argmax(items.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"{table.place(int(row_of[at]), class_name)} has a missing candidate; remove it")
@@ -102,14 +101,14 @@ def holds_numbers(items: Any) -> bool:
 
 def read_label_column(
     table: FileTable, columns: ColumnNames, taken: set[str], label_file: LabelFile | None, row_ids: AnyArray | None
-) -> Any:
-    """Return one label per row as text, or None; a file of labels wins over a column."""
+) -> tuple[Any, Any]:
+    """Return one label per row as text, or None, and where each stands; a file of labels wins over a column."""
     name = columns.find("label", table, taken)
     if name is not None:
         taken.add(name)
     if label_file is not None:
-        return label_file.of_rows(row_ids, len(table))
-    return None if name is None else text_column(table, name)
+        return label_file.of_rows(row_ids, len(table)), label_file.place
+    return (None, None) if name is None else (text_column(table, name), lambda row: table.place(row, name))
 
 
 def _refuse_uneven(table: FileTable, class_name: str, score_name: str, rows: AnyArray, score_rows: AnyArray) -> None:

@@ -128,7 +128,7 @@ def as_text(values: Any, table: FileTable, name: str) -> Any:
     usable = pa.types.is_integer, pa.types.is_boolean, pa.types.is_null, pa.types.is_temporal
     if _is_text(kind) or any(is_kind(kind) for is_kind in usable):
         try:
-            values = values.cast(pa.string())
+            values = values.cast(pa.large_string())
         except pa.ArrowException:
             raise InputError(f"column {name!r} has type {kind}; write it as text or whole numbers") from None
     else:
@@ -160,7 +160,7 @@ def as_numbers(values: Any, table: FileTable, name: str, rows: AnyArray | None =
         raise InputError(f"{place(0)} is missing; write a number")
     kind = values.type
     if _is_text(kind):
-        values = pc.utf8_trim_whitespace(values.cast(pa.string()))
+        values = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"column {name!r} has type {kind}; write numbers")
     try:
@@ -196,7 +196,7 @@ def looks_numeric(table: FileTable, name: str) -> BoolArray | bool:
     kind = values.type
     if _is_text(kind):
         pattern = r"(?i)^\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|inf(inity)?)\s*$"
-        found = pc.match_substring_regex(values.cast(pa.string()), pattern)
+        found = pc.match_substring_regex(values.cast(pa.large_string()), pattern)
         cells: BoolArray = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
         return cells
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

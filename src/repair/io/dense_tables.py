@@ -36,8 +36,7 @@ def read_dense_table(table: FileTable, columns: ColumnNames, classes: ClassIndex
         scores[:, position] = score_column(table, name)
     taken = set(names)
     found = optional_columns(table, columns, taken)
-    labels = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
-    place = table.place if label_file is None else label_file.place
+    labels, place = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
     return Rows(
         layout="dense",
         scores=scores,
@@ -68,8 +67,7 @@ def read_dense_list(
     check_scores(scores, lambda index: table.place(int(row_of[index]), name))
     taken = {name}
     found = optional_columns(table, columns, taken)
-    labels = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
-    place = table.place if label_file is None else label_file.place
+    labels, place = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
     return Rows(
         layout="dense",
         scores=scores.reshape(len(table), n_classes),

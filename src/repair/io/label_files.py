@@ -24,7 +24,6 @@ class LabelFile:
     path: str
     labels: Any  # pyarrow array of text
     row_ids: Any = None  # pyarrow array of text, or None
-    table: FileTable | None = None
 
     def place(self, row: int) -> str:
         """Say where a label stands."""
@@ -42,7 +41,7 @@ class LabelFile:
                 return self.labels
             if row_ids is None:
                 raise InputError("labels come with row ids, but the scores have none; add a column of row ids")
-            wanted = pa.array(list(map(str, row_ids.tolist())), pa.string())
+            wanted = pa.array(list(map(str, row_ids.tolist())), pa.large_string())
             found = pc.index_in(wanted, value_set=self.row_ids)
             if found.null_count:
                 row = int(np.argmax(found.is_null().to_numpy(zero_copy_only=False)))
@@ -69,10 +68,10 @@ def read_labels(path: Path, columns: ColumnNames) -> LabelFile:
             label_name = usual.find("candidate", table) or named.require("label", table)
         labels = text_column(table, label_name)
         if row_name is None:
-            return LabelFile(fspath(path), labels, table=table)
+            return LabelFile(fspath(path), labels)
         ids = row_id_column(table, row_name)
         _refuse_two_labels(table, ids)
-        return LabelFile(fspath(path), labels, ids.cast("string"), table)
+        return LabelFile(fspath(path), labels, ids.cast("large_string"))
 
 
 def _from_array(path: Path, kind: str) -> Any:
@@ -86,7 +85,7 @@ def _from_array(path: Path, kind: str) -> Any:
         values = arrays["labels"]
     if values.ndim != 1 or values.dtype.kind not in "iuU":
         raise InputError(f"labels have shape {values.shape} and dtype {values.dtype}; save one id or name per row")
-    return pa.array(values.astype(object).tolist()).cast(pa.string())
+    return pa.array(values.astype(object).tolist()).cast(pa.large_string())
 
 
 def _refuse_two_labels(table: FileTable, ids: Any) -> None:

@@ -140,7 +140,7 @@ def _marked(table: FileTable, name: str, lines: _Lines, candidates: Any, values:
     import pyarrow as pa
     from pyarrow import compute as pc
 
-    marked = pc.is_in(pc.utf8_lower(values), value_set=pa.array(YES)).to_numpy(zero_copy_only=False)
+    marked = pc.is_in(pc.utf8_lower(values), value_set=pa.array(YES, values.type)).to_numpy(zero_copy_only=False)
     right = np.flatnonzero(marked)
     rows = lines.row_of[right]
     order = np.argsort(rows, kind="stable")

@@ -63,6 +63,8 @@ def write_ranking(
     """
     format_ = format_of(path)
     check_choice(layout, "layout", ("lists", "long"))
+    if not isinstance(ranking, Ranking):
+        raise InputError(f"ranking is {type(ranking).__name__}; pass what rerank() returns")
     content = _Content(ranking, class_names, probabilities, row_ids, other)
     with building(f".{format_.kind}"):
         if format_.kind == "npy":
@@ -111,7 +113,7 @@ class _Content:
             ours["class_names"] = np.array(self.names)
         if self.row_ids is not None:
             ours["row_ids"] = self.row_ids
-        return self._beside({}, ours, lambda values: _as_numpy(values))
+        return self._beside({}, ours, np.asarray)
 
     def lists(self) -> dict[str, Any]:
         """Return one line per row with lists of candidates."""
@@ -212,10 +214,6 @@ def _columns_of(other: Any) -> dict[str, Any]:
     if hasattr(other, "column_names") and hasattr(other, "column"):
         return {name: other.column(name) for name in other.column_names}
     raise InputError(f"other is {type(other).__name__}; pass a pyarrow Table or a mapping of columns")
-
-
-def _as_numpy(values: Any) -> AnyArray:
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
 def _as_arrow(values: Any) -> Any:

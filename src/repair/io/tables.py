@@ -7,13 +7,23 @@ column becomes numbers where numbers are asked for (`columns.py`), and nowhere e
 import csv
 import io
 import json
+import os
 import re
 from dataclasses import dataclass
 from os import fspath
 from typing import Any
 
 from repair.errors import InputError
-from repair.io.formats import FileFormat, Path, check_regular, format_of, needs_arrow, parsing, read_content
+from repair.io.formats import (
+    FileFormat,
+    Path,
+    check_regular,
+    format_of,
+    needs_arrow,
+    parsing,
+    read_content,
+    refuse_inflation,
+)
 from repair.io.json_depth import refuse_deep_json
 
 __all__ = ["FileTable", "read_table"]
@@ -47,6 +57,8 @@ class FileTable:
         column = self.columns.column(name)
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
+        if pa.types.is_string(column.type):
+            column = column.cast(pa.large_string())  # in one piece a column may well pass two gigabytes
         pieces = column.combine_chunks()
         return pieces if not isinstance(pieces, pa.ChunkedArray) else pa.concat_arrays(pieces.chunks)
 
@@ -69,11 +81,10 @@ def read_table(path: Path) -> FileTable:
     columns = read[format_.kind](path, format_)
     with parsing(format_.kind):
         columns.validate(full=True)  # damaged offsets or text that is not UTF-8 would surface anywhere
-    for name in columns.column_names:
-        if columns.column_names.count(name) > 1:
-            raise InputError(f"two columns are called {name!r}; rename one")
+    names = columns.column_names
+    _refuse_same_names(names)
     # pandas stores row labels under these names; they are no data of the user's.
-    columns = columns.select([name for name in columns.column_names if not re.fullmatch(r"__index_level_\d+__", name)])
+    columns = columns.select([name for name in names if not re.fullmatch(r"__index_level_\d+__", name)])
     if columns.num_rows == 0 or columns.num_columns == 0:
         raise InputError("there are no rows; write at least one")
     return FileTable(fspath(path), format_, columns)
@@ -118,16 +129,20 @@ def _csv_header(content: bytes, delimiter: str) -> list[str]:
         header = next((fields for fields in csv.reader(lines, delimiter=delimiter) if fields), [])
     if not header:
         raise InputError("the file is empty; write a header and at least one line")
-    if len(set(header)) != len(header):
-        twice = next(name for place, name in enumerate(header) if name in header[:place])
-        raise InputError(f"two columns are called {twice!r}; rename one")
+    _refuse_same_names(header)
     return header
+
+
+def _refuse_same_names(names: list[str]) -> None:
+    if len(set(names)) != len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"two columns are called {twice!r}; rename one")
 
 
 def _check_text(content: bytes) -> None:
     """Refuse what is not UTF-8, and NUL, which no text has but many binary files do."""
     bad, problem = content.find(b"\0"), "holds a NUL byte; the file is damaged or not a text file"
-    if bad < 0:
+    if bad < 0 and not content.isascii():
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -241,6 +256,7 @@ def _read_parquet(path: Path, format_: FileFormat) -> Any:
 
         # ParquetFile, not read_table: that would add columns for folders called like "a=1".
         with parquet.ParquetFile(fspath(path)) as file:
+            refuse_inflation(4 * file.metadata.num_rows * file.metadata.num_columns, os.path.getsize(path))
             return file.read()
 
 
