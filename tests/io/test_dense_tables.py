@@ -108,6 +108,15 @@ def test_types_that_are_no_numbers(save):
         read_score_set(save("s.parquet", {"a": [1, 2], "b": [1.0, None]}), class_names=["a", "b"])
 
 
+def test_columns_without_any_value_are_no_class(save):
+    import pyarrow as pa
+
+    columns = {"a": [1.0], "b": [2.0], "empty": pa.array([None], pa.string()), "null": pa.nulls(1)}
+    read = read_score_set(save("s.parquet", columns), need_labels=False)
+    assert read.class_names == ("a", "b")
+    assert read.other.column_names == ["empty", "null"]
+
+
 def test_decimals_halves_and_integers_are_numbers(save):
     import decimal
 

@@ -188,15 +188,20 @@ def check_scores(scores: FloatArray, place: Any) -> None:
 
 
 def looks_numeric(table: FileTable, name: str) -> BoolArray | bool:
-    """Say of a text column which cells could be numbers; of another, whether it holds numbers."""
+    """Say whether a column holds numbers; of a text column that is not all numbers, which cells could be."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
     values = table.column(name)
     kind = values.type
     if _is_text(kind):
+        try:
+            pc.utf8_trim_whitespace(values).cast(pa.float64())
+            return bool(values.null_count < len(values))
+        except pa.ArrowInvalid:
+            pass  # which cells are none is a slower question, and rarely asked
         pattern = r"(?i)^\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|inf(inity)?)\s*$"
-        found = pc.match_substring_regex(values.cast(pa.large_string()), pattern)
+        found = pc.match_substring_regex(values, pattern)
         cells: BoolArray = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
         return cells
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))

@@ -106,7 +106,7 @@ def _read_csv(path: Path, format_: FileFormat) -> Any:
                 delimiter=format_.delimiter, newlines_in_values=True, invalid_row_handler=on_bad_line
             ),
             convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(header, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(header, pa.large_string()), strings_can_be_null=False
             ),
         )
 
