@@ -28,12 +28,13 @@ def test_ids_in_every_kind_of_list(save, kind):
 
     make = {"list": pa.list_, "large": pa.large_list, "fixed": lambda inner: pa.list_(inner, 2)}[kind]
     columns = {
-        "candidate_ids": pa.array([[3, 1], [0, -1]], make(pa.int32())),
-        "candidate_scores": pa.array([[1.0, 2.0], [5.0, 0.0]], make(pa.float32())),
+        "candidate_ids": pa.array([[-1, 1], [0, -1]], make(pa.int32())),
+        "candidate_scores": pa.array([[1.0, 2.0], [5.0, 7.0]], make(pa.float32())),
         "label": [3, 5],
     }
     read = read_score_set(save("s.arrow", columns))
-    assert read.rows.scores.ids.tolist() == [[1, 3], [0, -1]]
+    assert read.rows.scores.ids.tolist() == [[1], [0]]
+    assert read.rows.scores.scores.tolist() == [[2.0], [5.0]]  # the scores of padding are nobody's
     assert read.rows.scores.n_classes == 6  # the label 5 counts
     assert read.class_names is None
     assert read.rows.labels.tolist() == [3, 5]

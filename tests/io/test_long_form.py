@@ -40,6 +40,14 @@ def test_other_columns_are_kept_where_they_say_one_thing_per_row(write):
     assert read.notes == ("columns that differ between the lines of a row are not kept: 'position'",)
 
 
+def test_missing_values_are_values_too(save):
+    columns = {"row": [1, 1, 2], "class": ["dog", "cat", "cat"], "score": [1.0, 2.0, 3.0]}
+    others = {"none": [None, None, "x"], "some": ["x", None, "x"], "lists": [[1], [1], [2]]}
+    read = read_score_set(save("s.parquet", {**columns, **others}), classes=CLASSES, need_labels=False)
+    assert read.other.to_pydict() == {"none": [None, "x"]}
+    assert read.notes == ("columns that differ between the lines of a row are not kept: 'some', 'lists'",)
+
+
 def test_without_a_class_table_names_are_sorted_and_said(write):
     with pytest.warns(InputWarning, match="the 3 names among candidates and labels, sorted, are the classes"):
         read = read_score_set(write("s.csv", LONG))

@@ -180,6 +180,16 @@ def test_names_that_no_file_can_hold(tmp_path, ranking, name):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.needs("pyarrow")
+def test_columns_of_our_names_are_kept_under_another(tmp_path, ranking):
+    other = {"row": [1, 2, 3], "input_row": [4, 5, 6], "prediction": [7, 8, 9]}
+    write_ranking(tmp_path / "r.csv", ranking, row_ids=["x", "y", "z"], other=other)
+    with open(tmp_path / "r.csv", newline="") as stream:
+        first = next(csv.DictReader(stream))
+    kept = {name: first[name] for name in list(first)[:5]}
+    assert kept == {"row": "x", "input_row": "1", "input_input_row": "4", "input_prediction": "7", "prediction": "0"}
+
+
 def test_something_else_than_a_ranking(tmp_path):
     with pytest.raises(InputError, match="ranking is list; pass what rerank"):
         write_ranking(tmp_path / "r.npz", [[1, 2]])

@@ -46,6 +46,13 @@ def test_lines_longer_than_a_block(write, monkeypatch):
     assert read_table(write("t.jsonl", f'{{"a": "1"}}\n{{"a": "{long}"}}\n')).column("a").to_pylist() == ["1", long]
 
 
+def test_line_ends_in_quotes_where_blocks_end(write, monkeypatch):
+    monkeypatch.setattr("repair.io.tables.BLOCK", 64)
+    names = [f"a\n{number},\n" for number in range(200)]
+    table = read_table(write("t.csv", "name,n\n" + "".join(f'"{name}",1\n' for name in names)))
+    assert table.column("name").to_pylist() == names
+
+
 def test_json_texts_that_look_like_dates_stay_text(write):
     table = read_table(write("t.jsonl", '{"a": "2020-01-01", "b": ["2020-01-02"], "c": {"d": "2020-01-03"}}\n'))
     assert table.columns.to_pylist() == [{"a": "2020-01-01", "b": ["2020-01-02"], "c": {"d": "2020-01-03"}}]

@@ -164,7 +164,7 @@ class _Content:
         """Put the columns that came with the input between the row ids and ours."""
         columns = dict(first)
         for name, values in self.other.items():
-            while name in first or name in ours or name in columns:
+            while name in ours or name in columns:
                 name = f"input_{name}"
             columns[name] = values if change is None else change(values)
         return {**columns, **ours}
