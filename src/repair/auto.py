@@ -14,7 +14,7 @@ from repair.calibration import CalibrationSet
 from repair.design import Design
 from repair.fitting import Fit, FitSettings, fit_design
 from repair.folds import group_folds
-from repair.grid import PAPER_GRID
+from repair.grid import PAPER_GRID, SEARCH_TOLERANCE
 from repair.progress import progress_bar
 from repair.statistics import PairedGain, holm, paired_gain
 from repair.tables import text_table
@@ -31,7 +31,6 @@ LEVEL = 0.05
 #: Penalties to choose from; weaker ones than the paper's, because held-out rows can refuse them.
 OFFSET_PENALTIES = (2e-5, 5e-5, 1e-4, 2e-4, *PAPER_GRID.lambda_a)
 WEIGHT_PENALTIES = (1e-6, 1e-5, *PAPER_GRID.lambda_theta)
-SEARCH_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,17 +263,10 @@ def _least_loss(
             for number, (train, test, places) in enumerate(parts):
                 starts[number] = fit = fit_design(train, wanted, starts[number])
                 scores[places] = test.scores(fit.offsets, fit.weights)
-                loss += dot(weights[places], _loss(scores[places], test.target))
+                loss -= dot(weights[places], test.log_likelihood(scores[places]))
             if loss < best[0]:
                 best = (loss, lambda_a, lambda_theta, scores)
     return best[1], best[2], best[3]
-
-
-def _loss(scores: FloatArray, target: IntArray) -> FloatArray:
-    best = scores.max(axis=1, keepdims=True)
-    mass = np.log(np.exp(scores - best).sum(axis=1)) + best[:, 0]
-    loss: FloatArray = mass - scores[np.arange(len(scores)), target]
-    return loss
 
 
 def _verdict(chosen: RungResult, gain: PairedGain, agreed: int) -> str:

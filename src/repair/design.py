@@ -103,6 +103,13 @@ class Design:
             total += weight * self.columns[:, :, position]
         return np.where(self.ids == PAD_ID, PAD_SCORE, total)
 
+    def log_likelihood(self, scores: FloatArray) -> FloatArray:
+        """Return each row's log q of its label under the softmax of these scores."""
+        best = scores.max(axis=1, keepdims=True)
+        mass = np.log(np.exp(scores - best).sum(axis=1)) + best[:, 0]
+        likelihood: FloatArray = scores[np.arange(len(self)), self.target] - mass
+        return likelihood
+
 
 def _best_score(view: CandidateView) -> FloatArray:
     """Return the best score of each row as a column."""

@@ -11,7 +11,14 @@ from repair.fit_problem import FitSettings
 from repair.inputs import check_number
 from repair.terms import Term
 
-__all__ = ["PAPER_GRID", "Grid", "Setting"]
+__all__ = ["CRITERIA", "PAPER_GRID", "RULES", "SEARCH_TOLERANCE", "Grid", "Setting"]
+
+#: What a search looks at, and how it takes one of the settings; see `repair.selection.search`.
+CRITERIA = ("accuracy", "nll", "macro")
+RULES = ("best", "one_se")
+
+#: Fits inside a search stop here: offsets are then right to about four digits, ranks to a few rows.
+SEARCH_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, order=True)

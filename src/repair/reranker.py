@@ -14,7 +14,7 @@ from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import ShortlistReranker
 from repair.fitted_state import FittedState
 from repair.fitting import FitSettings, fitted_state
-from repair.grid import Grid
+from repair.grid import CRITERIA, RULES, Grid
 from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import frequency_groups
 from repair.strength import HeadLossRule, limit_head_loss
@@ -297,9 +297,9 @@ class Reranker(ShortlistReranker):
         check_count(self.max_iterations, "max_iterations")
         check_choice(self.shrinkage, "shrinkage", (None, False, "eb", "paper"))
         check_choice(self.selection, "selection", (None, "cv", "in_sample", "evidence"))
-        check_choice(self.selection_rule, "selection_rule", ("best", "one_se"))
+        check_choice(self.selection_rule, "selection_rule", RULES)
         if not callable(self.criterion):
-            check_choice(self.criterion, "criterion", ("accuracy", "nll", "macro"))
+            check_choice(self.criterion, "criterion", CRITERIA)
         check_count(self.folds, "folds", 2)
         check_count(self.seed, "seed", 0)
         check_choice(self.progress, "progress", (True, False))

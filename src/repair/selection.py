@@ -17,7 +17,7 @@ from repair.design import Design
 from repair.errors import InputError
 from repair.fitting import Fit, FitSettings, fit_design
 from repair.folds import group_folds
-from repair.grid import Grid, Setting
+from repair.grid import CRITERIA, RULES, SEARCH_TOLERANCE, Grid, Setting
 from repair.inputs import check_choice, check_count
 from repair.progress import progress_bar
 from repair.ranking import Ranking
@@ -28,11 +28,6 @@ from repair.terms import Term
 __all__ = ["GridSearch", "search"]
 
 Criterion: TypeAlias = "str | Callable[[Ranking, AnyArray], Any]"
-CRITERIA = ("accuracy", "nll", "macro")
-RULES = ("best", "one_se")
-
-#: Fits inside a search stop here: offsets are then right to about four digits, ranks to a few rows.
-SEARCH_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +141,7 @@ def _parts(design: Design, fold_of: AnyArray | None) -> list[tuple[Design, Desig
 def _row_values(design: Design, fit: Fit, criterion: Criterion, calibration: CalibrationSet) -> FloatArray:
     scores = design.scores(fit.offsets, fit.weights)
     if criterion == "nll":
-        best = scores.max(axis=1, keepdims=True)
-        mass = np.log(np.exp(scores - best).sum(axis=1)) + best[:, 0]
-        likelihood: FloatArray = scores[np.arange(len(design)), design.target] - mass
-        return likelihood
+        return design.log_likelihood(scores)
     if callable(criterion):
         shortlist = calibration.shortlist.take(design.rows)
         given = np.asarray(criterion(Ranking.from_corrected(shortlist, scores), design.labels), dtype=np.float64)
