@@ -19,7 +19,7 @@ import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.bench.places import data_folder
-from repair.errors import MissingExtraError
+from repair.bench.term_base import BASE_C, base_scores, term_table
 from repair.score_set import ScoreSet
 from repair.similarity import Ontology, jaccard, read_annotations
 from repair.similarity.reading import read_text
@@ -32,8 +32,6 @@ CASES_FILE = "cases.jsonl.gz"
 FEWEST_PUBLICATIONS, FEWEST_CASES = 2, 3
 TRAINING, CALIBRATION, TEST = 0, 1, 2
 N_SPLITS = 5
-#: Weak enough a penalty that the base finds two thirds of the diagnoses among its first ten.
-BASE_C = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,10 +166,10 @@ def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterato
     ------
     PhenopacketSplit
     """
-    table, _ = _term_table(cases.terms)
+    table, _ = term_table(cases.terms)
     for seed in range(n_splits):
         part = split_by_publication(cases.labels, cases.publications, seed)
-        scores = _base_scores(table, cases.labels, part == TRAINING, c)
+        scores = base_scores(table, cases.labels, part == TRAINING, c)
         counts = np.bincount(cases.labels[part == TRAINING], minlength=len(cases.diseases))
         known = {
             "class_counts": counts,
@@ -185,19 +183,6 @@ def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterato
         yield PhenopacketSplit(seed, calibration, test)
 
 
-def _base_scores(table: Any, labels: IntArray, training: AnyArray, c: float) -> FloatArray:
-    """Fit TF-IDF and logistic regression on the training cases; score all."""
-    try:
-        from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.linear_model import LogisticRegression
-    except ImportError:
-        raise MissingExtraError("this benchmark needs the extra 'bench': pip install 'repair-rerank[bench]'") from None
-    weighted = TfidfTransformer().fit(table[training]).transform(table)
-    model = LogisticRegression(C=c, max_iter=300).fit(weighted[training], labels[training])
-    scores: FloatArray = model.decision_function(weighted)
-    return scores
-
-
 def _similarity(cases: Cases, training: AnyArray) -> FloatArray:
     """Jaccard index of the diseases' annotated terms; of their training cases' where none are annotated."""
     profiles = []
@@ -208,14 +193,3 @@ def _similarity(cases: Cases, training: AnyArray) -> FloatArray:
             own = frozenset().union(*(cases.terms[row] for row in rows))
         profiles.append(own)
     return jaccard(profiles)
-
-
-def _term_table(sets: tuple[frozenset[str], ...]) -> tuple[Any, list[str]]:
-    """Return a sparse 0/1 table of cases and terms, and the terms."""
-    from scipy.sparse import csr_matrix
-
-    vocabulary = sorted(frozenset().union(*sets))
-    place = {term: column for column, term in enumerate(vocabulary)}
-    columns = [place[term] for terms in sets for term in sorted(terms)]
-    starts = np.cumsum([0, *(len(terms) for terms in sets)])
-    return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(sets), len(vocabulary))), vocabulary
