@@ -1,4 +1,4 @@
-"""The demonstration: the paper's synthetic problem, every method beside the oracle."""
+"""The paper's synthetic problem, every method beside the oracle."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from repair.reranker import Reranker
 from repair.shortlist import Shortlist
 from repair.tables import text_table
 
-__all__ = ["evaluate_methods", "run_demo"]
+__all__ = ["comparison_table", "evaluate_methods", "run_synthetic"]
 
 #: The features the paper uses on this problem.
 TERMS = ("score_gap", "rank_gap", "similarity")
@@ -57,8 +57,27 @@ def evaluate_methods(problem: SyntheticProblem) -> tuple[dict[str, Evaluation], 
     return results, fitted
 
 
-def run_demo(seed: int = 0, *, separable: bool = False) -> Iterator[str]:
-    """Run the demonstration and yield what to print, piece by piece."""
+def run_synthetic(seed: int = 0, *, separable: bool = False) -> Iterator[str]:
+    """Run the paper's synthetic problem and yield what to print, piece by piece.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Which problem to draw.
+    separable : bool, default False
+        Leave the contradictory pairs out.
+
+    Yields
+    ------
+    str
+
+    Examples
+    --------
+    >>> from repair.demo import run_synthetic
+    >>> print(next(run_synthetic(seed=3, separable=True)))
+    Synthetic problem after the paper: K = 100 classes with a Zipf prior, k = 10, class-separable,
+    5000 calibration rows, 2000 test rows, seed 3.
+    """
     settings = SyntheticSettings(seed=seed, n_pairs=0 if separable else SyntheticSettings.n_pairs)
     regime = "class-separable" if separable else f"{settings.n_pairs} contradictory pairs"
     yield (

@@ -1,0 +1,8 @@
+"""The demonstrations: a rare-disease differential, and the paper's synthetic problem."""
+
+from repair.demo.synthetic import comparison_table, evaluate_methods, run_synthetic
+
+__all__ = ["comparison_table", "evaluate_methods", "run_demo", "run_synthetic"]
+
+#: The name before there were two demonstrations.
+run_demo = run_synthetic
