@@ -100,3 +100,12 @@ def shared_data(repository):
         return folder / name
 
     return find
+
+
+@pytest.fixture(scope="session")
+def rare_disease_demo(tmp_path_factory):
+    """Run the demonstration once, as ``repair demo`` does: what it prints, and the folder it writes."""
+    from repair.demo import run_rare_disease
+
+    folder = tmp_path_factory.mktemp("demo")
+    return list(run_rare_disease(0, folder)), folder

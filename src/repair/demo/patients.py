@@ -38,7 +38,7 @@ class HospitalSettings:
         own, and so on.
     noise : float, default 4
         Mean of the number of unrelated findings (Poisson), drawn as often as diseases have them.
-    n_training, n_calibration, n_test : int, default 2000
+    n_training, n_calibration, n_test : int, default 2000, 1500 and 2000
         Patients.  Training has at least one of each disease.
     seed : int, default 0
     """
@@ -50,7 +50,7 @@ class HospitalSettings:
     imprecision: float = 0.4
     noise: float = 4.0
     n_training: int = 2000
-    n_calibration: int = 2000
+    n_calibration: int = 1500
     n_test: int = 2000
     seed: int = 0
 

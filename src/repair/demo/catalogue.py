@@ -1,0 +1,47 @@
+"""What the package ``hpo3`` knows: OMIM's diseases with their phenotypes, and all names."""
+
+from dataclasses import dataclass
+
+from repair.similarity.hpo import Ontology, annotations_from_hpo3
+
+__all__ = ["Catalogue", "read_catalogue"]
+
+
+@dataclass(frozen=True, eq=False)
+class Catalogue:
+    """Diseases, their phenotypes, and what everything is called.
+
+    Attributes
+    ----------
+    ontology : Ontology
+    annotations : dict
+        Disease id to phenotype ids.
+    disease_names, term_names : dict
+        Id to name.
+    """
+
+    ontology: Ontology
+    annotations: dict[str, tuple[str, ...]]
+    disease_names: dict[str, str]
+    term_names: dict[str, str]
+
+
+def read_catalogue() -> Catalogue:
+    """Read OMIM's diseases from the package ``hpo3``; it needs no download.
+
+    Returns
+    -------
+    Catalogue
+
+    Examples
+    --------
+    >>> from repair.demo.catalogue import read_catalogue
+    >>> read_catalogue().disease_names["OMIM:147920"]  # doctest: +SKIP
+    'Kabuki syndrome 1'
+    """
+    ontology = Ontology.from_hpo3()  # first, because it says which extra is missing
+    from pyhpo import Ontology as Hpo3
+
+    annotations = {one: terms for one, terms in annotations_from_hpo3().items() if one.startswith("OMIM:")}
+    diseases = {f"OMIM:{disease.id}": str(disease.name) for disease in Hpo3.omim_diseases}
+    return Catalogue(ontology, annotations, diseases, {term.id: str(term.name) for term in Hpo3})
