@@ -108,6 +108,19 @@ def choose_case(comparison: Comparison, test: ScoreSet, names: Mapping[int, str]
     -------
     Case or None
         None if no patient was moved to the first place.
+
+    Examples
+    --------
+    >>> from repair import Base, Reranker, ScoreSet, compare
+    >>> from repair.bench.synthetic import SyntheticSettings, make_synthetic
+    >>> from repair.demo.case import choose_case
+    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
+    >>> known = {"class_counts": made.class_counts, "similarity": made.similarity}
+    >>> sets = [ScoreSet(part.scores, part.labels, **known) for part in (made.calibration, made.test)]
+    >>> comparison = compare({"Base": Base(5), "REPAIR": Reranker(5)}, *sets, trials=1, resamples=10)
+    >>> case = choose_case(comparison, sets[1], {label: f"disease {label}" for label in range(20)}, "REPAIR")
+    >>> print(case.shortlists().splitlines()[0])
+    rank  base shortlist  new shortlist  was
     """
     labels, scores = comparison.labels, np.asarray(test.scores)
     base_rank = (scores > scores[np.arange(len(labels)), labels][:, None]).sum(axis=1)

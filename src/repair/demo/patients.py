@@ -41,6 +41,12 @@ class HospitalSettings:
     n_training, n_calibration, n_test : int, default 2000, 1500 and 2000
         Patients.  Training has at least one of each disease.
     seed : int, default 0
+
+    Examples
+    --------
+    >>> from repair.demo.patients import HospitalSettings
+    >>> HospitalSettings(n_diseases=50, seed=3).n_training
+    2000
     """
 
     n_diseases: int = 300

@@ -177,6 +177,13 @@ def compare_methods(problem: Differential, auto: ShortlistReranker | None = None
     Returns
     -------
     Comparison
+
+    Examples
+    --------
+    >>> from repair.demo.patients import HospitalSettings
+    >>> from repair.demo.rare_disease import compare_methods, make_differential
+    >>> compare_methods(make_differential(HospitalSettings()))  # doctest: +SKIP
+    Comparison(6 methods, 5 trials, 2000 test rows)
     """
     methods: dict[str, ShortlistReranker] = {
         "Base": Base(),
