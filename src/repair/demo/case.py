@@ -61,7 +61,7 @@ class Case:
         """Return the new shortlist with everything that adds up to each score."""
         parts = list(self.explanation.candidates[0].contributions)
         lines = [
-            [self._name(one.class_id), *(f"{one.contributions[part]:+.2f}" for part in parts), f"{one.score:.2f}"]
+            [self._name(one.class_id), *(_signed(one.contributions[part]) for part in parts), f"{one.score:.2f}"]
             for one in self.explanation.candidates
         ]
         return text_table(["new shortlist", *parts, "score"], lines)
@@ -146,3 +146,7 @@ def choose_case(comparison: Comparison, test: ScoreSet, names: Mapping[int, str]
 
 def _ranks(model: ShortlistReranker, scores: FloatArray) -> dict[int, int]:
     return {int(one): rank for rank, one in enumerate(model.rerank(scores).ids[0], 1)}
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 2) + 0.0:+.2f}"  # + 0.0 turns −0 into 0: the sign of rounding differs between machines
