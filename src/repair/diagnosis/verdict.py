@@ -26,6 +26,11 @@ SENTENCES = {
     "pairwise is worth it": "Pairwise is worth it: its gain is real, and no simpler correction does as well.",
     "too few rows to say": "Too few rows to say.",
 }
+#: The same where a correction passed its test, but the nested gain may still be nothing.
+TENTATIVE = {
+    "offsets suffice": "Offsets probably suffice: Classwise is the simplest correction that passes the test.",
+    "pairwise is worth it": "Pairwise is probably worth it: it passes the test, and nothing simpler does as well.",
+}
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Verdict:
 
     def __str__(self) -> str:
         """Return the verdict, what it brings and costs, and what is open, one a line."""
-        lines = [SENTENCES[self.answer]]
+        lines = [(TENTATIVE if self.is_open else SENTENCES).get(self.answer, SENTENCES[self.answer])]
         if isinstance(self.gain, NotApplicable):
             lines.append(f"Expected gain {self.gain}.")
         else:
@@ -75,7 +80,9 @@ class Verdict:
         if self.mode == "base" and isinstance(self.best_gain, PairedGain):
             lines.append(f"The best correction that was tried: {describe_gain(self.best_gain)}.")
         if self.is_open:
-            lines.append(f"This is open; roughly {self.more_units} more labelled {self.unit} would settle it.")
+            lines.append(
+                f"How much is gained is open; roughly {self.more_units} more labelled {self.unit} would settle it."
+            )
         return "\n".join(lines)
 
 

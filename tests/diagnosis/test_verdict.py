@@ -1,0 +1,35 @@
+"""The words of a verdict follow from its numbers."""
+
+from dataclasses import replace
+
+import pytest
+
+from repair.diagnosis.verdict import Verdict
+from repair.statistics import PairedGain
+
+SURE = Verdict(
+    answer="pairwise is worth it",
+    mode="pairwise",
+    gain=PairedGain(0.03, 0.005, 999),
+    best_gain=PairedGain(0.03, 0.005, 999),
+    frequent=PairedGain(0.0, 0.005, 999),
+    is_open=False,
+    more_units=None,
+    unit="rows",
+    reason="",
+)
+
+
+@pytest.mark.parametrize("answer", ["pairwise is worth it", "offsets suffice"])
+def test_a_gain_that_may_be_nothing_is_not_called_real(answer):
+    sure = str(replace(SURE, answer=answer))
+    assert "gain is real" in sure
+    assert "open" not in sure
+    unsure = str(replace(SURE, answer=answer, gain=PairedGain(0.009, 0.006, 999), is_open=True, more_units=1000))
+    assert "probably" in unsure
+    assert "gain is real" not in unsure
+    assert "How much is gained is open; roughly 1000 more labelled rows would settle it." in unsure
+
+
+def test_base_that_is_kept_keeps_its_sentence():
+    assert str(replace(SURE, answer="leave it", mode="base", is_open=True, more_units=5)).startswith("Leave it:")
