@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from inspect import signature
 from os import PathLike
@@ -228,6 +230,24 @@ class ShortlistReranker:
         hyperparameter again.
         """
         return self.clone(**self._fitted().account.chosen)
+
+    def extended(
+        self,
+        new_names: Sequence[str],
+        class_groups: Mapping[str, Any] | None = None,
+        class_counts: Mapping[str, float] | None = None,
+    ) -> Self:
+        """Return a copy that also knows classes which came after the fit, as if nothing were known of them.
+
+        They get the ids after the last known one; `repair.extension.extend_state` says what they
+        get besides.  `class_groups` maps known and new names to groups, `class_counts` new names to
+        training counts.
+        """
+        from repair.extension import extend_state
+
+        other = copy(self)
+        other._state = extend_state(self._fitted(), new_names, class_groups, class_counts)
+        return other
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to one ``.safetensors`` file, whole or not at all."""
