@@ -1,5 +1,6 @@
 """``diagnose``: whether a correction is worth having, which one, and whether the rows can tell."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ from repair.diagnosis.verdict import Verdict, give_verdict
 from repair.errors import InputError
 from repair.inputs import check_count
 from repair.named import align_columns
+from repair.progress import progress_bar
 from repair.reranker import Reranker
 from repair.score_set import ScoreSet
 from repair.shortlist import Shortlist
@@ -30,6 +32,8 @@ __all__ = ["Diagnosis", "diagnose"]
 
 #: Worst pairs that are kept, and printed.
 WORST_KEPT, WORST_SHOWN = 10, 5
+#: Parts of the work that progress is shown by; the last is what follows the fits.
+STEPS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +141,7 @@ def diagnose(
     n_candidates: int = 10,
     draws: int = 200,
     seed: int = 0,
+    progress: bool = False,
 ) -> Diagnosis:
     """Say whether these scores need a correction, which one, and whether the rows suffice to tell.
 
@@ -154,6 +159,8 @@ def diagnose(
         Draws of labels for the expected number of contradictory pairs.
     seed : int, default 0
         Of folds and draws.
+    progress : bool, default False
+        Show how far it is (needs the extra ``cli``).
 
     Returns
     -------
@@ -183,17 +190,22 @@ def diagnose(
         class_names=class_names,
     )
     inputs = CheckInputs(calibration, _dense(scores, calibration), _test_shortlist(test, calibration), first_seed)
-    return _diagnose(inputs, count)
+    with progress_bar("diagnosing", STEPS, show=progress) as step:
+        return _diagnose(inputs, count, step)
 
 
-def _diagnose(inputs: CheckInputs, draws: int) -> Diagnosis:
+def _diagnose(inputs: CheckInputs, draws: int, step: Callable[[], None]) -> Diagnosis:
     calibration, seed = inputs.calibration, inputs.seed
     shortlist, labels, groups = calibration.shortlist, calibration.labels, calibration.groups
     classwise = Reranker(shortlist.n_candidates, "classwise", shrinkage="eb").fit_checked(calibration)
+    step()
     auto = Reranker(shortlist.n_candidates, "auto", seed=seed).fit_checked(calibration).auto_
     assert auto is not None
+    step()
     rows = held_out(calibration, seed=seed)
+    step()
     pairs, dispersion = contradictory_pairs(shortlist, labels), threshold_dispersion(shortlist, labels)
+    step()
     return Diagnosis(
         verdict=give_verdict(calibration, auto),
         auto=auto,

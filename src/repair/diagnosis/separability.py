@@ -14,7 +14,7 @@ from repair.ranking import Ranking
 from repair.reranker import Reranker
 from repair.statistics import PairedGain, paired_gain
 
-__all__ = ["HeldOut", "Separability", "describe_gain", "gain_where", "held_out", "separability"]
+__all__ = ["HeldOut", "Separability", "describe_gain", "gain_where", "held_out", "separability", "too_little"]
 
 FOLDS = 5
 MODES = ("base", "classwise", "separable", "pairwise")
@@ -100,7 +100,7 @@ def held_out(calibration: CalibrationSet, *, seed: int = 0) -> HeldOut | NotAppl
     Penalties come from the marginal likelihood of the rows that are fitted, so that no held-out
     row takes part in any choice.
     """
-    refusal = _too_little(calibration)
+    refusal = too_little(calibration)
     if refusal is not None:
         return refusal
     n_rows = len(calibration.labels)
@@ -162,7 +162,8 @@ def gain_where(difference: FloatArray, which: BoolArray, calibration: Calibratio
     return paired_gain(difference[which], calibration.importance[which], groups)
 
 
-def _too_little(calibration: CalibrationSet) -> NotApplicable | None:
+def too_little(calibration: CalibrationSet) -> NotApplicable | None:
+    """Say why there is no held-out gain, if there are too few rows or groups for one."""
     n_covered = int(calibration.covered.sum())
     if n_covered < FEWEST_ROWS:
         return NotApplicable(f"{n_covered} rows are covered; held-out gains need {FEWEST_ROWS}")

@@ -1,0 +1,77 @@
+"""The command line: thin, it parses, calls and prints.
+
+Exit codes: 0; 1 if a check or a comparison failed; 2 for bad input; 130 after Ctrl-C; 3 for a
+defect of our own.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import NoReturn
+
+from repair.cli.output import fail, flush, warnings_as_lines
+from repair.errors import ArtifactError, InputError, MissingExtraError, NotFittedError
+
+__all__ = ["main", "run"]
+
+INTERRUPTED, BAD_INPUT, DEFECT = 130, 2, 3
+
+
+def main() -> NoReturn:
+    """Run the command ``repair`` and end the process."""
+    code = run(sys.argv[1:])
+    if code == INTERRUPTED:
+        # Threads may be in the middle of something long; nobody waits for them after Ctrl-C.
+        os._exit(code)
+    raise SystemExit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code.
+
+    ``--debug`` may stand anywhere: whoever needs it repeats a command that failed and adds it.
+    """
+    debug = "--debug" in arguments
+    given = [one for one in arguments if one != "--debug"]
+    with warnings_as_lines():
+        try:
+            code = _run(given)
+            flush()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:
+            if debug:
+                traceback.print_exc()
+            return _refuse(error)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        import typer
+    except ImportError:
+        raise MissingExtraError("the command line needs the extra 'cli': pip install 'repair-rerank[cli]'") from None
+    from repair.cli.app import build_app
+
+    try:
+        command = typer.main.get_command(build_app())
+        return command.main(arguments, prog_name="repair", standalone_mode=False) or 0
+    except typer.Abort:
+        return INTERRUPTED
+
+
+def _refuse(error: Exception) -> int:
+    """Say in one line what is wrong, and return the exit code."""
+    if isinstance(error, InputError | ArtifactError | NotFittedError | MissingExtraError):
+        fail(str(error))
+    elif isinstance(error, OSError):
+        fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
+    elif isinstance(error, MemoryError):
+        fail("there is not enough memory for this; use fewer rows or candidates")
+    elif hasattr(error, "format_message"):  # what typer raises on a wrong option, whichever click it carries
+        fail(f"{error.format_message()} (see repair --help)")
+    else:
+        fail(f"unexpected {type(error).__name__}: {error}; this is a defect of repair, --debug shows where")
+        return DEFECT
+    return BAD_INPUT

@@ -1,0 +1,99 @@
+"""``repair evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from repair.cli.options import Dial, Json, RowOptions
+
+if TYPE_CHECKING:
+    from repair.arrays import IntArray
+    from repair.evaluation import Evaluation
+    from repair.statistics import PairedGain
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A model that `repair fit` wrote.", show_default=False)],
+    test: Annotated[Path, typer.Argument(help="Scores with labels that were not fitted on.", show_default=False)],
+    rows: RowOptions,
+    classes: Annotated[
+        Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
+    ] = None,
+    dial: Dial = None,
+    json: Json = False,
+) -> None:
+    """Score a model on labelled rows, beside the base order, with the interval of the difference."""
+    from repair.artifact import load
+    from repair.calibration import as_shortlist
+    from repair.cli.inputs import read_for_model, scored_rows
+    from repair.cli.output import show, show_json
+    from repair.evaluation import evaluate as score
+    from repair.inputs import check_group_codes
+    from repair.ranking import Ranking
+
+    reranker, file = read_for_model(load(model), test, rows, classes)
+    given = scored_rows(file)
+    shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
+    rankings = {
+        "base": Ranking.from_corrected(shortlist, shortlist.scores),
+        "model": reranker.rerank(shortlist, dial=dial),
+    }
+    results = {
+        name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups)
+        for name, ranking in rankings.items()
+    }
+    groups = None if given.groups is None else check_group_codes(given.groups, "groups", len(given))
+    gains = _gains(results, groups)
+    if json:
+        show_json({"model": str(model), "mode": reranker.mode_, **_numbers(results), "difference": gains})
+    else:
+        show(_described(results, gains, reranker.mode_))
+
+
+def _gains(results: dict[str, Evaluation], groups: IntArray | None) -> dict[str, PairedGain]:
+    """Return paired differences in accuracy over all rows, and over those of rare and frequent classes."""
+    import numpy as np
+
+    from repair.statistics import paired_gain
+
+    first, second = results["base"], results["model"]
+    difference = second.rows["hit@1"] - first.rows["hit@1"]
+    everywhere = np.ones(len(difference), dtype=bool)
+    strata = {"accuracy": everywhere, "rare": first.rows["rare"], "frequent": first.rows["frequent"]}
+    return {
+        name: paired_gain(difference[which], first.weights[which], None if groups is None else groups[which])
+        for name, which in strata.items()
+        if which.any()
+    }
+
+
+def _numbers(results: dict[str, Evaluation]) -> dict[str, Any]:
+    one = results["model"]
+    numbers: dict[str, Any] = {"n_rows": one.n_rows, "n_covered": one.n_covered}
+    for name, result in results.items():
+        numbers[name] = {"conditional": result.conditional, "unconditional": result.unconditional}
+    return numbers
+
+
+def _described(results: dict[str, Evaluation], gains: dict[str, PairedGain], mode: str) -> str:
+    from repair.diagnosis.separability import describe_gain
+    from repair.tables import text_table
+
+    base, model = results["base"], results["model"]
+    lines = []
+    for name in model.conditional:
+        cells = [base.conditional[name], model.conditional[name], base.unconditional.get(name), None]
+        cells[3] = model.unconditional.get(name)
+        lines.append([name, *("" if one is None else f"{one:.4f}" for one in cells)])
+    header = ["metric", "Base, covered rows", mode, "Base, all rows", mode]
+    titles = {"accuracy": "Accuracy, all rows", "rare": "Rare classes", "frequent": "Frequent classes"}
+    differences = "\n".join(f"{titles[name]}: {describe_gain(gain)}" for name, gain in gains.items())
+    return (
+        f"{text_table(header, lines)}\n{model.n_covered} of {model.n_rows} rows covered\n\n"
+        f"Difference to Base with 95 % interval:\n{differences}"
+    )

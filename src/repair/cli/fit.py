@@ -1,0 +1,174 @@
+"""``repair fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from repair.cli.options import Candidates, ClassOptions, Json, RowOptions, Seed
+
+if TYPE_CHECKING:
+    from repair.calibration import CalibrationSet
+    from repair.diagnosis.applicability import NotApplicable
+    from repair.diagnosis.fitted_gain import FittedGain
+    from repair.estimator import ShortlistReranker
+    from repair.statistics import PairedGain
+
+__all__ = ["fit"]
+
+
+def fit(
+    calibration: Annotated[Path, typer.Argument(help="Scores with labels.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the model.", show_default=False)],
+    rows: RowOptions,
+    classes: ClassOptions,
+    mode: Annotated[str, typer.Option(help="auto, classwise, pairwise, pairwise_only, or a baseline.")] = "auto",
+    n_candidates: Candidates = 10,
+    max_head_loss: Annotated[
+        float | None, typer.Option(help="Points of accuracy that frequent classes may lose at most.")
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Test --max-head-loss exactly, on held-back rows.")] = False,
+    selection: Annotated[
+        str | None, typer.Option(help="How to choose hyperparameters: evidence, cv or in_sample.")
+    ] = None,
+    terms: Annotated[str | None, typer.Option(help="Pairwise terms, with commas; else all that are possible.")] = None,
+    lambda_a: Annotated[float | None, typer.Option(help="Ridge penalty on offsets.")] = None,
+    lambda_theta: Annotated[float | None, typer.Option(help="Ridge penalty on weights.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Share of the weight that goes to rare classes.")] = None,
+    tau: Annotated[float | None, typer.Option(help="Pre-adjustment by the class prior.")] = None,
+    shrinkage: Annotated[str | None, typer.Option(help="Shrink offsets: eb or paper.")] = None,
+    dial: Annotated[float | None, typer.Option(help="Head–tail trade-off of the model.")] = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Learn a correction from labelled rows, say what it gains, and write the model.
+
+    The gain is measured on rows that were not fitted on, whole groups held out.
+    """
+    from repair.calibration import CalibrationSet
+    from repair.cli.inputs import check_output, read_calibration
+    from repair.cli.methods import BASELINES, make_method
+    from repair.cli.output import show, show_json
+
+    check_output(out)
+    file = read_calibration(calibration, rows, classes)
+    options: dict[str, Any] = {
+        "max_head_loss": max_head_loss,
+        "strict": strict or None,
+        "selection": selection,
+        "terms": None if terms is None else tuple(one.strip() for one in terms.split(",") if one.strip()),
+        "lambda_a": lambda_a,
+        "lambda_theta": lambda_theta,
+        "alpha": alpha,
+        "tau": tau,
+        "shrinkage": shrinkage,
+        "dial": dial,
+    }
+    if mode not in BASELINES:
+        options |= {"seed": seed, "progress": True}
+    model = make_method(mode, n_candidates, **options)
+    checked = CalibrationSet.build(
+        file.rows.scores, file.rows.labels, n_candidates, group_weights=model.group_weights, **file.rows.known
+    )
+    model.fit_checked(checked)
+    account = _Account(model, checked, _gain(model, checked, seed))
+    model.save(out)
+    if json:
+        show_json({"model": str(out), **account.as_dict()})
+    else:
+        show(f"{account}\n\nWrote {out}.")
+
+
+def _gain(model: ShortlistReranker, checked: CalibrationSet, seed: int) -> FittedGain | NotApplicable | PairedGain:
+    """Return the gain of everything that was done to get this model."""
+    from repair.diagnosis.applicability import NotApplicable
+    from repair.diagnosis.fitted_gain import fitted_gain
+
+    auto = model.auto_
+    if auto is None or model.head_loss_ is not None:  # the gain that auto reports is that of a full correction
+        return fitted_gain(model, checked, seed=seed, progress=True)
+    return NotApplicable(auto.reason) if auto.gain is None else auto.gain
+
+
+class _Account:
+    """What there is to say about a fit."""
+
+    def __init__(
+        self, model: ShortlistReranker, checked: CalibrationSet, gain: FittedGain | NotApplicable | PairedGain
+    ) -> None:
+        from repair.diagnosis.applicability import NotApplicable
+        from repair.diagnosis.fitted_gain import FittedGain
+
+        self.model, self.checked = model, checked
+        self.accuracy = gain.accuracy if isinstance(gain, FittedGain) else gain
+        self.strata = {"rare": gain.rare, "frequent": gain.frequent} if isinstance(gain, FittedGain) else {}
+        self.known = not isinstance(gain, NotApplicable)
+        self.base = float(checked.importance @ (checked.positions == 0)) / float(checked.importance.sum())
+
+    def verdict(self) -> str:
+        """Return one sentence: what was chosen, or what was asked for and whether it is worth it."""
+        from repair.diagnosis.applicability import NotApplicable
+        from repair.diagnosis.verdict import SENTENCES, give_verdict
+
+        auto = self.model.auto_
+        if auto is not None:
+            return SENTENCES[give_verdict(self.checked, auto).answer]
+        name = self.model.mode_.capitalize()
+        if isinstance(self.accuracy, NotApplicable):
+            return f"{name} was fitted; there are too few rows to say what it gains."
+        low, high = self.accuracy.interval()
+        if low > 0:
+            return f"{name} gains on rows that it was not fitted on."
+        return f"{name} loses on rows that it was not fitted on." if high < 0 else f"{name} gains nothing that shows."
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers."""
+        account = self.model.account_
+        return {
+            "verdict": self.verdict(),
+            "mode": self.model.mode_,
+            "base_accuracy": self.base,
+            "gain": self.accuracy,
+            **self.strata,
+            "strength": self.model.strength_,
+            "weights": self.model.weights_,
+            "chosen": account.chosen,
+            "converged": account.converged,
+            "notes": account.notes,
+            "n_rows": account.n_rows,
+            "n_covered": account.n_covered,
+            "n_classes": self.checked.table.n_classes,
+            "n_candidates": self.checked.shortlist.n_candidates,
+        }
+
+    def __str__(self) -> str:
+        """Return the verdict, the table and the notes."""
+        from textwrap import fill
+
+        from repair.diagnosis.separability import describe_gain
+        from repair.statistics import PairedGain
+
+        parts = [self.verdict(), self._table()]
+        strata = [
+            f"{name.capitalize()} classes: {describe_gain(gain)}"
+            for name, gain in self.strata.items()
+            if isinstance(gain, PairedGain)
+        ]
+        parts += ["\n".join(strata)] * bool(strata)
+        parts += [fill(one, 110) for one in self.model.account_.notes]
+        return "\n\n".join(parts)
+
+    def _table(self) -> str:
+        from repair.statistics import PairedGain
+        from repair.tables import text_table
+
+        table = [["Base", f"{100 * self.base:.1f}", "", ""]]
+        if isinstance(self.accuracy, PairedGain):
+            low, high = (f"{100 * one:+.1f}" for one in self.accuracy.interval())
+            gain = self.accuracy.gain
+            name = f"{self.model.mode_} (auto)" if self.model.auto_ is not None else self.model.mode_
+            table.append([name, f"{100 * (self.base + gain):.1f}", f"{100 * gain:+.1f}", f"{low} to {high}"])
+        how = "Accuracy in per cent over all calibration rows, held out where something was fitted"
+        return f"{how}:\n\n{text_table(['method', 'accuracy', 'change', '95 % interval'], table)}"

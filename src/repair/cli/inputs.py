@@ -1,0 +1,151 @@
+"""From files to score sets, and from a model file to a model that knows the rows' classes."""
+
+import errno
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from repair.cli.options import ClassOptions, RowOptions
+from repair.cli.output import note
+from repair.cli.similarities import build_similarity
+from repair.errors import InputError, InputWarning, warn_user
+from repair.estimator import ShortlistReranker
+from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
+from repair.score_set import ScoreSet
+
+__all__ = [
+    "check_output",
+    "kept_columns",
+    "known_names",
+    "read_calibration",
+    "read_for_model",
+    "read_pair",
+    "read_rows",
+    "scored_rows",
+]
+
+#: New classes that a warning names.
+NAMED = 10
+
+
+def read_rows(
+    path: Path,
+    options: RowOptions,
+    *,
+    classes: ClassFile | None = None,
+    class_names: tuple[str, ...] | None = None,
+    append: bool = False,
+    need_labels: bool = True,
+) -> ScoreFile:
+    """Read a score file and pass on what there is to say about it."""
+    columns = ColumnNames(
+        row=options.row_column,
+        candidate=options.candidate_column,
+        score=options.score_column,
+        label=options.label_column,
+        group=options.group_column,
+        weight=options.weight_column,
+    )
+    file = read_score_set(
+        path,
+        classes=classes,
+        columns=columns,
+        labels_path=options.labels,
+        class_names=class_names,
+        unknown_classes="append" if append else "refuse",
+        need_labels=need_labels,
+    )
+    for one in file.notes:
+        note(f"{path}: {one}")
+    return file
+
+
+def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
+    """Read labelled rows with what the options say about their classes."""
+    table = None if classes.classes is None else read_class_table(classes.classes)
+    return _with_similarity(read_rows(path, rows, classes=table), classes)
+
+
+def read_pair(
+    calibration: Path,
+    test: Path,
+    rows: RowOptions,
+    classes: ClassOptions,
+    *,
+    test_labels: Path | None = None,
+    need_labels: bool = True,
+) -> tuple[ScoreFile, ScoreFile]:
+    """Read two sets over the same classes in the same order."""
+    table = None if classes.classes is None else read_class_table(classes.classes)
+    others = replace(rows, labels=test_labels)
+    first = read_rows(calibration, rows, classes=table)
+    known = first.class_names
+    # Without a class table the classes are those of either file.
+    second = read_rows(test, others, class_names=known, append=table is None, need_labels=need_labels)
+    if second.new_classes:
+        first = read_rows(calibration, rows, class_names=second.class_names)
+    return _with_similarity(first, classes), second
+
+
+def _with_similarity(file: ScoreFile, classes: ClassOptions) -> ScoreFile:
+    similarity = build_similarity(classes, file.class_names)
+    return file if similarity is None else replace(file, rows=replace(file.rows, similarity=similarity))
+
+
+def known_names(model: ShortlistReranker) -> tuple[str, ...]:
+    """Return the names of a model's classes; their ids as text where it has none."""
+    table = model._fitted().correction.table
+    return table.class_names or tuple(map(str, range(table.n_classes)))
+
+
+def read_for_model(
+    model: ShortlistReranker, path: Path, rows: RowOptions, classes: Path | None, *, need_labels: bool = True
+) -> tuple[ShortlistReranker, ScoreFile]:
+    """Read rows in the order of a model's classes; return the model, extended where rows have new ones."""
+    file = read_rows(path, rows, class_names=known_names(model), append=True, need_labels=need_labels)
+    if not file.new_classes:
+        return model, file
+    groups = counts = None
+    if classes is not None:
+        table = read_class_table(classes)
+        groups = None if table.groups is None else dict(zip(table.names, table.groups, strict=True))
+        counts = None if table.counts is None else dict(zip(table.names, table.counts.tolist(), strict=True))
+    shown = ", ".join(map(repr, file.new_classes[:NAMED])) + (", …" if len(file.new_classes) > NAMED else "")
+    whose = "the mean offset" if groups is None else "their group's mean offset"
+    warn_user(f"{len(file.new_classes)} classes are new to the model and get {whose}: {shown}", InputWarning)
+    return model.extended(file.new_classes, groups, counts), file
+
+
+def scored_rows(file: ScoreFile) -> ScoreSet:
+    """Return the rows; refuse a file in which no row can be told right from wrong."""
+    if file.rows.labels is None:
+        raise InputError("there are no labels; name their column with --label-column, or their file with --labels")
+    return file.rows
+
+
+def kept_columns(file: ScoreFile, options: RowOptions) -> dict[str, Any]:
+    """Return what came with the rows, to be written beside their ranking."""
+    other = file.other
+    names = [] if other is None else list(other) if isinstance(other, dict) else other.column_names
+    columns = {name: other[name] for name in names}
+    roles = {
+        options.label_column or "label": file.rows.labels,
+        options.group_column or "group": file.rows.groups,
+        options.weight_column or "weight": file.rows.sample_weight,
+    }
+    for name, values in roles.items():
+        if values is not None:
+            columns.setdefault(name, values)
+    return columns
+
+
+def check_output(path: Path) -> None:
+    """Refuse a place that cannot be written to before any work is done for it."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = path.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))

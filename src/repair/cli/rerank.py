@@ -1,0 +1,61 @@
+"""``repair rerank``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from repair.cli.options import Dial, Json, RowOptions
+
+__all__ = ["rerank"]
+
+
+def rerank(
+    model: Annotated[Path, typer.Argument(help="A model that `repair fit` wrote.", show_default=False)],
+    scores: Annotated[Path, typer.Argument(help="Scores of new rows, in any layout.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where to write; the ending says the format.", show_default=False)
+    ],
+    rows: RowOptions,
+    classes: Annotated[
+        Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
+    ] = None,
+    layout: Annotated[
+        str | None, typer.Option(help="lists (one line per row) or long (one per candidate); else as the input.")
+    ] = None,
+    dial: Dial = None,
+    json: Json = False,
+) -> None:
+    """Rerank each row's candidates and write them beside the columns they came with."""
+    from repair.artifact import load
+    from repair.calibration import as_shortlist
+    from repair.cli.inputs import check_output, kept_columns, read_for_model
+    from repair.cli.output import show, show_json
+    from repair.io import write_ranking
+    from repair.io.formats import format_of
+    from repair.progress import progress_bar
+
+    check_output(out)
+    format_of(out)
+    with progress_bar("reranking", 3, show=True) as step:
+        reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
+        step()
+        shortlist = as_shortlist(file.rows.scores, reranker._fitted().n_candidates)
+        ranking = reranker.rerank(shortlist, dial=dial)
+        probabilities = reranker.predict_proba(shortlist, dial=dial)
+        step()
+        write_ranking(
+            out,
+            ranking,
+            class_names=reranker._fitted().correction.table.class_names,
+            probabilities=probabilities,
+            row_ids=file.row_ids,
+            other=kept_columns(file, rows) or None,
+            layout=layout or ("long" if file.layout == "long" else "lists"),
+        )
+        step()
+    changed = int((ranking.order[:, 0] > 0).sum())
+    if json:
+        show_json({"out": str(out), "rows": len(ranking), "changed": changed, "new_classes": file.new_classes})
+    else:
+        show(f"Wrote {len(ranking)} rows to {out}; {changed} have another first class than before.")
