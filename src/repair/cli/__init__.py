@@ -4,7 +4,9 @@ Exit codes: 0; 1 if a check or a comparison failed; 2 for bad input; 130 after C
 defect of our own.
 """
 
+import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -20,9 +22,13 @@ INTERRUPTED, BAD_INPUT, DEFECT = 130, 2, 3
 
 def main() -> NoReturn:
     """Run the command ``repair`` and end the process."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a class name may have signs that the terminal has not
+            stream.reconfigure(errors="backslashreplace")
     code = run(sys.argv[1:])
     if code == INTERRUPTED:
         # Threads may be in the middle of something long; nobody waits for them after Ctrl-C.
+        sys.stderr.flush()
         os._exit(code)
     raise SystemExit(code)
 
@@ -64,14 +70,24 @@ def _run(arguments: list[str]) -> int:
 def _refuse(error: Exception) -> int:
     """Say in one line what is wrong, and return the exit code."""
     if isinstance(error, InputError | ArtifactError | NotFittedError | MissingExtraError):
-        fail(str(error))
+        fail(_as_options(str(error)))
     elif isinstance(error, OSError):
         fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part is not None))
     elif isinstance(error, MemoryError):
         fail("there is not enough memory for this; use fewer rows or candidates")
     elif hasattr(error, "format_message"):  # what typer raises on a wrong option, whichever click it carries
-        fail(f"{error.format_message()} (see repair --help)")
+        context = getattr(error, "ctx", None)
+        fail(f"{error.format_message()} (see {'repair' if context is None else context.command_path} --help)")
     else:
         fail(f"unexpected {type(error).__name__}: {error}; this is a defect of repair, --debug shows where")
         return DEFECT
     return BAD_INPUT
+
+
+def _as_options(message: str) -> str:
+    """Put the names that Python users type into those of the command line."""
+
+    def options(found: re.Match[str]) -> str:
+        return ", ".join(f"--{role}-column" for role in re.findall(r"(\w+)=", found[1]))
+
+    return re.sub(r"ColumnNames\(([^)]*)\)", options, message).replace("labels_path=…", "--labels")

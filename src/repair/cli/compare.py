@@ -40,7 +40,7 @@ def compare(
     """
     import json as encoder
 
-    from repair.cli.inputs import read_pair, scored_rows
+    from repair.cli.inputs import read_pair
     from repair.cli.methods import methods_named
     from repair.cli.output import show, show_json
     from repair.errors import InputError
@@ -57,8 +57,8 @@ def compare(
     with progress_bar("comparing", len(chosen) * (1 + trials), show=True) as step:
         found = run(
             chosen,
-            scored_rows(first),
-            scored_rows(second),
+            first.rows,
+            second.rows,
             trials=trials,
             reference="base" if "base" in chosen else None,
             seed=seed,

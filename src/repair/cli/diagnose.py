@@ -24,7 +24,7 @@ def diagnose(
     Ends with 1 if a check of severity "error" failed: then no result on these rows is to be trusted.
     """
     from repair.cli.inputs import read_calibration, read_pair
-    from repair.cli.output import show, show_json
+    from repair.cli.output import note, show, show_json
     from repair.diagnosis import diagnose as look
 
     if test is None:
@@ -32,6 +32,8 @@ def diagnose(
     else:
         file, other = read_pair(calibration, test, rows, classes, need_labels=False)
     given = file.rows
+    if given.sample_weight is not None:
+        note("row weights are left out: a diagnosis weighs all rows, or groups, alike")
     found = look(
         given.scores,
         given.labels,

@@ -30,14 +30,14 @@ def evaluate(
     """Score a model on labelled rows, beside the base order, with the interval of the difference."""
     from repair.artifact import load
     from repair.calibration import as_shortlist
-    from repair.cli.inputs import read_for_model, scored_rows
+    from repair.cli.inputs import read_for_model
     from repair.cli.output import show, show_json
     from repair.evaluation import evaluate as score
     from repair.inputs import check_group_codes
     from repair.ranking import Ranking
 
     reranker, file = read_for_model(load(model), test, rows, classes)
-    given = scored_rows(file)
+    given = file.rows
     shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
     rankings = {
         "base": Ranking.from_corrected(shortlist, shortlist.scores),
@@ -81,7 +81,7 @@ def _numbers(results: dict[str, Evaluation]) -> dict[str, Any]:
 
 
 def _described(results: dict[str, Evaluation], gains: dict[str, PairedGain], mode: str) -> str:
-    from repair.diagnosis.separability import describe_gain
+    from repair.cli.output import points
     from repair.tables import text_table
 
     base, model = results["base"], results["model"]
@@ -90,9 +90,9 @@ def _described(results: dict[str, Evaluation], gains: dict[str, PairedGain], mod
         cells = [base.conditional[name], model.conditional[name], base.unconditional.get(name), None]
         cells[3] = model.unconditional.get(name)
         lines.append([name, *("" if one is None else f"{one:.4f}" for one in cells)])
-    header = ["metric", "Base, covered rows", mode, "Base, all rows", mode]
+    header = ["metric", "Base, covered", f"{mode}, covered", "Base, all rows", f"{mode}, all rows"]
     titles = {"accuracy": "Accuracy, all rows", "rare": "Rare classes", "frequent": "Frequent classes"}
-    differences = "\n".join(f"{titles[name]}: {describe_gain(gain)}" for name, gain in gains.items())
+    differences = "\n".join(f"{titles[name]}: {points(gain)}" for name, gain in gains.items())
     return (
         f"{text_table(header, lines)}\n{model.n_covered} of {model.n_rows} rows covered\n\n"
         f"Difference to Base with 95 % interval:\n{differences}"

@@ -51,9 +51,9 @@ def fit(
     from repair.cli.inputs import check_output, read_calibration
     from repair.cli.methods import BASELINES, make_method
     from repair.cli.output import show, show_json
+    from repair.reranker import Reranker
 
     check_output(out)
-    file = read_calibration(calibration, rows, classes)
     options: dict[str, Any] = {
         "max_head_loss": max_head_loss,
         "strict": strict or None,
@@ -69,11 +69,14 @@ def fit(
     if mode not in BASELINES:
         options |= {"seed": seed, "progress": True}
     model = make_method(mode, n_candidates, **options)
+    file = read_calibration(calibration, rows, classes)
     checked = CalibrationSet.build(
         file.rows.scores, file.rows.labels, n_candidates, group_weights=model.group_weights, **file.rows.known
     )
     model.fit_checked(checked)
     account = _Account(model, checked, _gain(model, checked, seed))
+    if isinstance(model, Reranker):
+        model.progress = False  # a wish of this run, not of the model
     model.save(out)
     if json:
         show_json({"model": str(out), **account.as_dict()})
@@ -113,7 +116,7 @@ class _Account:
         from repair.diagnosis.verdict import SENTENCES, give_verdict
 
         auto = self.model.auto_
-        if auto is not None:
+        if auto is not None and self.model.head_loss_ is None:
             return SENTENCES[give_verdict(self.checked, auto).answer]
         name = self.model.mode_.capitalize()
         if isinstance(self.accuracy, NotApplicable):
@@ -147,12 +150,12 @@ class _Account:
         """Return the verdict, the table and the notes."""
         from textwrap import fill
 
-        from repair.diagnosis.separability import describe_gain
+        from repair.cli.output import points
         from repair.statistics import PairedGain
 
         parts = [self.verdict(), self._table()]
         strata = [
-            f"{name.capitalize()} classes: {describe_gain(gain)}"
+            f"{name.capitalize()} classes: {points(gain)}"
             for name, gain in self.strata.items()
             if isinstance(gain, PairedGain)
         ]

@@ -9,10 +9,9 @@ from typing import Any
 from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
 from repair.cli.similarities import build_similarity
-from repair.errors import InputError, InputWarning, warn_user
+from repair.errors import InputWarning, warn_user
 from repair.estimator import ShortlistReranker
 from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
-from repair.score_set import ScoreSet
 
 __all__ = [
     "check_output",
@@ -22,7 +21,6 @@ __all__ = [
     "read_for_model",
     "read_pair",
     "read_rows",
-    "scored_rows",
 ]
 
 #: New classes that a warning names.
@@ -115,13 +113,6 @@ def read_for_model(
     whose = "the mean offset" if groups is None else "their group's mean offset"
     warn_user(f"{len(file.new_classes)} classes are new to the model and get {whose}: {shown}", InputWarning)
     return model.extended(file.new_classes, groups, counts), file
-
-
-def scored_rows(file: ScoreFile) -> ScoreSet:
-    """Return the rows; refuse a file in which no row can be told right from wrong."""
-    if file.rows.labels is None:
-        raise InputError("there are no labels; name their column with --label-column, or their file with --labels")
-    return file.rows
 
 
 def kept_columns(file: ScoreFile, options: RowOptions) -> dict[str, Any]:

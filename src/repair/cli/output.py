@@ -6,19 +6,20 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from repair.errors import ConvergenceWarning, InputWarning
 
-__all__ = ["fail", "flush", "note", "show", "show_json", "warnings_as_lines"]
+if TYPE_CHECKING:
+    from repair.statistics import PairedGain
+
+__all__ = ["fail", "flush", "note", "points", "show", "show_json", "warnings_as_lines"]
 
 
 def show(text: str) -> None:
     """Print to standard output; a reader who has seen enough (`| head`) is no error."""
-    try:
+    with _standard_output():
         print(text)
-    except BrokenPipeError:
-        _forget_reader()
 
 
 def show_json(value: Any) -> None:
@@ -28,16 +29,28 @@ def show_json(value: Any) -> None:
     show(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
+def points(gain: "PairedGain") -> str:
+    """Return a difference in percentage points with its 95 % interval."""
+    low, high = gain.interval()
+    return f"{100 * gain.gain:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f})"
+
+
 def flush() -> None:
     """Write out what is still held back, so that a failure is known before the end."""
-    try:
+    with _standard_output():
         sys.stdout.flush()
-    except BrokenPipeError:
-        _forget_reader()
 
 
-def _forget_reader() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # Or else the interpreter tries again when it ends, and complains.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            error.filename = "standard output"
+            raise
 
 
 def note(text: str) -> None:
@@ -51,10 +64,7 @@ def fail(text: str) -> None:
 
 
 def _line(kind: str, text: str) -> None:
-    # A file name may hold a line break, or characters that the terminal has no encoding for.
-    flat = " ".join(text.split())
-    encoding = sys.stderr.encoding or "utf-8"
-    print(f"{kind}: {flat}".encode(encoding, "backslashreplace").decode(encoding), file=sys.stderr)
+    print(f"{kind}: {' '.join(text.split())}", file=sys.stderr)  # a file name may hold a line break
 
 
 @contextmanager
