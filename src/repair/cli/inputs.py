@@ -115,15 +115,16 @@ def read_for_model(
     return model.extended(file.new_classes, groups, counts), file
 
 
-def kept_columns(file: ScoreFile, options: RowOptions) -> dict[str, Any]:
-    """Return what came with the rows, to be written beside their ranking."""
+def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:
+    """Return what came with the rows, by the names that the format (arrays or a table) is read with."""
     other = file.other
     names = [] if other is None else list(other) if isinstance(other, dict) else other.column_names
     columns = {name: other[name] for name in names}
+    rows = file.rows
     roles = {
-        options.label_column or "label": file.rows.labels,
-        options.group_column or "group": file.rows.groups,
-        options.weight_column or "weight": file.rows.sample_weight,
+        "labels" if arrays else options.label_column or "label": rows.labels,
+        "groups" if arrays else options.group_column or "group": rows.groups,
+        "sample_weight" if arrays else options.weight_column or "weight": rows.sample_weight,
     }
     for name, values in roles.items():
         if values is not None:

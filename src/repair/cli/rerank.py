@@ -36,7 +36,7 @@ def rerank(
     from repair.progress import progress_bar
 
     check_output(out)
-    format_of(out)
+    arrays = format_of(out).is_arrays
     with progress_bar("reranking", 3, show=True) as step:
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
         step()
@@ -50,7 +50,7 @@ def rerank(
             class_names=reranker._fitted().correction.table.class_names,
             probabilities=probabilities,
             row_ids=file.row_ids,
-            other=kept_columns(file, rows) or None,
+            other=kept_columns(file, rows, arrays=arrays),
             layout=layout or ("long" if file.layout == "long" else "lists"),
         )
         step()

@@ -1,0 +1,51 @@
+import json
+
+import numpy as np
+import pytest
+
+from repair import Ranking, evaluate, load
+from repair.io import read_score_set
+from repair.statistics import paired_gain
+
+pytestmark = pytest.mark.needs("typer", "pyarrow")
+
+
+def test_numbers_are_those_of_the_library(repair, data, fitted, names):
+    done = repair("evaluate", fitted, data / "test.csv", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    rows = read_score_set(data / "test.csv", class_names=names).rows
+    model = load(fitted)
+    shortlist = rows.shortlist(10)
+    base = evaluate(
+        Ranking.from_scores(shortlist, shortlist.scores), rows.labels, model.class_counts_, names, rows.groups
+    )
+    ours = evaluate(model.rerank(shortlist), rows.labels, model.class_counts_, names, rows.groups)
+    for name, one in (("base", base), ("model", ours)):
+        assert found[name]["conditional"]["hit@1"] == pytest.approx(one.conditional["hit@1"])
+        assert found[name]["unconditional"]["rare"] == pytest.approx(one.unconditional["rare"])
+    codes = np.unique(rows.groups, return_inverse=True)[1]
+    gain = paired_gain(ours.rows["hit@1"] - base.rows["hit@1"], ours.weights, codes)
+    assert found["difference"]["accuracy"]["gain"] == pytest.approx(gain.gain)
+    assert found["difference"]["accuracy"]["low"] == pytest.approx(gain.interval()[0])
+    assert found["difference"]["accuracy"]["freedom"] == 99  # 200 rows in 100 groups
+    assert set(found["difference"]) == {"accuracy", "rare", "frequent"}
+
+
+@pytest.mark.parametrize("name", ["test.csv", "test.parquet", "test.npz"])
+def test_the_table_has_base_beside_the_model(repair, data, fitted, name):
+    done = repair("evaluate", fitted, data / name)
+    header, *lines = done.out.splitlines()
+    assert header.split()[:3] == ["metric", "Base,", "covered"]
+    assert any(line.startswith("hit@1 ") and len(line.split()) == 5 for line in lines)
+    assert "of 200 rows covered" in done.out
+    assert "Rare classes: " in done.out
+
+
+def test_a_file_without_labels_cannot_be_evaluated(repair, fitted, tmp_path):
+    (tmp_path / "t.csv").write_text("row,class,score\na,class 01,1\na,class 02,2\n")
+    done = repair("evaluate", fitted, tmp_path / "t.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "--label-column" in done.err
+    assert "--labels" in done.err
+    assert "ColumnNames" not in done.err

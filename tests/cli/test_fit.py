@@ -1,0 +1,104 @@
+import json
+
+import numpy as np
+import pytest
+
+from repair import load
+
+pytestmark = pytest.mark.needs("typer", "pyarrow")
+
+
+def test_auto_says_what_it_chose_and_what_that_gains(repair, data, tmp_path):
+    out = tmp_path / "model.safetensors"
+    done = repair("fit", data / "calibration.csv", "-o", out, "--classes", data / "classes.csv")
+    assert done.code == 0, done.err
+    model = load(out)
+    assert model.mode == "auto"
+    assert model.progress is False
+    assert model.account_.notes[0].split(":")[0] in done.out
+    rows = [line for line in done.out.splitlines() if line.startswith(("Base ", f"{model.mode_} (auto)"))]
+    assert len(rows) == 2
+    assert f"Wrote {out}." in done.out
+
+
+@pytest.mark.parametrize("name", ["calibration.csv", "calibration.parquet", "calibration.npz"])
+def test_every_layout_is_fitted(repair, data, tmp_path, name, names):
+    options = ("--mode", "classwise", "--n-candidates", "6", "--json")
+    done = repair("fit", data / name, "-o", tmp_path / "m.safetensors", "--classes", data / "classes.csv", *options)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["mode"], found["n_rows"], found["n_classes"], found["n_candidates"]) == ("classwise", 400, 12, 6)
+    assert found["gain"]["low"] <= found["gain"]["gain"] <= found["gain"]["high"]
+    assert load(tmp_path / "m.safetensors")._state.correction.table.class_names == names
+
+
+def test_the_gain_is_not_that_of_the_rows_that_were_fitted(repair, tmp_path, write_rows):
+    # Labels that are pure noise: any gain in sample is overfitting, and must not be printed as a gain.
+    rng = np.random.default_rng(7)
+    scores, labels = 0.01 * rng.normal(size=(100, 12)), rng.integers(0, 12, size=100)
+    write_rows(tmp_path, "calibration", scores, labels, k=12)
+    path, out = tmp_path / "calibration.npz", tmp_path / "m.safetensors"
+    options = ("--mode", "classwise", "--lambda-a", "1e-6", "--n-candidates", "12", "--json")
+    done = repair("fit", path, "-o", out, *options)
+    found = json.loads(done.out)
+    in_sample = (load(out).predict(scores) == labels).mean() - (scores.argmax(axis=1) == labels).mean()
+    assert in_sample > 0.05
+    assert found["gain"]["gain"] < 0.02
+    assert found["gain"]["low"] < 0 < found["gain"]["high"]
+
+
+def test_the_limit_on_the_frequent_classes_loss_is_in_the_model(repair, data, tmp_path):
+    out = tmp_path / "m.safetensors"
+    options = ("--mode", "pairwise", "--max-head-loss", "0", "--json")
+    done = repair("fit", data / "calibration.csv", "-o", out, "--classes", data / "classes.csv", *options)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["strength"] == load(out).strength_
+    assert any("frequent rows" in note for note in found["notes"])
+    assert set(found) >= {"rare", "frequent"}
+
+
+def test_groups_are_held_together(repair, data, tmp_path):
+    # 400 rows in 200 groups of two: the interval has 199 degrees of freedom.
+    options = ("--mode", "classwise", "--json")
+    done = repair("fit", data / "calibration.csv", "-o", tmp_path / "m.safetensors", *options)
+    assert json.loads(done.out)["gain"]["freedom"] == 199
+
+
+def test_columns_can_be_named(repair, data, tmp_path):
+    text = (data / "calibration.csv").read_text()
+    (tmp_path / "odd.csv").write_text(text.replace("query_id,class_name,score,label,group", "q,c,s,l,g", 1))
+    named = ("--row-column", "q", "--candidate-column", "c", "--score-column", "s", "--label-column", "l")
+    out = tmp_path / "m.safetensors"
+    done = repair(
+        "fit", tmp_path / "odd.csv", "-o", out, "--mode", "classwise", *named, "--group-column", "g", "--json"
+    )
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["gain"]["freedom"] == 199
+
+
+def test_labels_of_their_own_file(repair, data, tmp_path):
+    lines = [line.split(",") for line in (data / "calibration.csv").read_text().splitlines()[1:]]
+    (tmp_path / "scores.csv").write_text("row,class,score\n" + "\n".join(",".join(line[:3]) for line in lines))
+    labels = {line[0]: line[3] for line in lines}
+    (tmp_path / "labels.csv").write_text("row,label\n" + "\n".join(map(",".join, labels.items())))
+    given = ("--labels", tmp_path / "labels.csv", "--mode", "base", "--json")
+    done = repair("fit", tmp_path / "scores.csv", "-o", tmp_path / "m.safetensors", *given)
+    assert json.loads(done.out)["gain"]["gain"] == 0.0
+
+
+def test_too_few_rows_have_no_gain(repair, data, tmp_path):
+    lines = (data / "calibration.csv").read_text().splitlines()[: 1 + 20 * 6]
+    (tmp_path / "few.csv").write_text("\n".join(lines))
+    done = repair("fit", tmp_path / "few.csv", "-o", tmp_path / "m.safetensors", "--mode", "classwise")
+    assert done.code == 0
+    assert "too few rows to say what it gains" in done.out
+    assert "95 % interval" in done.out
+    done = repair("fit", tmp_path / "few.csv", "-o", tmp_path / "m.safetensors", "--json")
+    assert "not_applicable" in json.loads(done.out)["gain"]
+
+
+def test_an_option_that_a_baseline_lacks_is_refused(repair, data, tmp_path):
+    done = repair("fit", data / "calibration.csv", "-o", tmp_path / "m", "--mode", "base", "--lambda-a", "1")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "repair: base has no --lambda-a; leave it out, or use another mode\n"

@@ -1,0 +1,94 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from repair import load
+from repair.io import read_score_set
+
+pytestmark = pytest.mark.needs("typer", "pyarrow")
+
+
+@pytest.mark.parametrize("source", ["test.csv", "test.parquet", "test.npz"])
+@pytest.mark.parametrize("target", ["r.csv", "r.jsonl", "r.parquet", "r.arrow", "r.npz", "r.npy", "r.tsv.gz"])
+def test_any_format_to_any_format(repair, data, fitted, tmp_path, source, target, names):
+    done = repair("rerank", fitted, data / source, "-o", tmp_path / target, "--layout", "lists", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["rows"] == 200
+    if target in ("r.jsonl", "r.parquet", "r.arrow", "r.npz"):
+        again = read_score_set(tmp_path / target, class_names=names)
+        model = load(fitted)
+        expected = model.rerank(read_score_set(data / source, class_names=names).rows.scores)
+        assert (again.rows.shortlist(10).ids == expected.ids).all()
+        np.testing.assert_allclose(again.rows.shortlist(10).scores, expected.scores)
+
+
+def test_the_columns_that_came_along_are_kept(repair, data, fitted, tmp_path, names):
+    done = repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "r.csv", "--layout", "lists")
+    assert "Wrote 200 rows" in done.out
+    with open(tmp_path / "r.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    first = rows[3]
+    assert (first["row"], first["source"], first["group"], first["label"] in names) == ("t3", "s3", "p1", True)
+    assert first["prediction"] == first["rank_1"]
+    assert sum(float(first[f"probability_{rank}"]) for rank in range(1, 7)) == pytest.approx(1.0)
+    assert float(first["score_1"]) >= float(first["score_2"])
+
+
+def test_long_form_stays_long_form(repair, data, fitted, tmp_path):
+    repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "r.csv")
+    with open(tmp_path / "r.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 200 * 6
+    assert [row["rank"] for row in rows[:7]] == ["1", "2", "3", "4", "5", "6", "1"]
+
+
+def test_classes_that_the_model_has_never_seen(repair, data, fitted, tmp_path):
+    (tmp_path / "new.csv").write_text("row,class,score\na,class 01,1.0\na,lynx,9.0\nb,wolf,3\nb,class 02,2\n")
+    done = repair("rerank", fitted, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl", "--json", "--layout", "lists")
+    assert done.code == 0
+    assert done.err == "warning: 2 classes are new to the model and get the mean offset: 'lynx', 'wolf'\n"
+    assert json.loads(done.out)["new_classes"] == ["lynx", "wolf"]
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    model = load(fitted)
+    prior = model.shrinkage_.prior
+    assert rows[0]["prediction"] == "lynx"
+    expected = 9.0 + (model.offsets_.mean() if len(prior.means) > 1 else prior.means[0])
+    assert rows[0]["candidate_scores"][0] == pytest.approx(expected)
+
+
+def test_new_classes_get_the_offset_of_their_group(repair, data, fitted, tmp_path):
+    (tmp_path / "new.csv").write_text("row,class,score\na,class 01,1.0\na,lynx,9.0\n")
+    table = (data / "classes.csv").read_text() + "lynx,3,g1,root/g1/lynx\n"
+    (tmp_path / "classes.csv").write_text(table)
+    given = ("--classes", tmp_path / "classes.csv", "--layout", "lists")
+    done = repair("rerank", fitted, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl", *given)
+    assert "get their group's mean offset: 'lynx'" in done.err
+    row = json.loads((tmp_path / "r.jsonl").read_text())
+    model = load(fitted)
+    codes = model.shrinkage_.prior.groups
+    means = model.shrinkage_.prior.means
+    assert len(means) == 3  # the class table's groups
+    assert row["candidate_scores"][0] == pytest.approx(9.0 + means[codes[1]])
+
+
+def test_the_dial_changes_the_order(repair, data, fitted, tmp_path):
+    repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "a.npz", "--layout", "lists")
+    repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "b.npz", "--layout", "lists", "--dial", "2")
+    a, b = np.load(tmp_path / "a.npz"), np.load(tmp_path / "b.npz")
+    assert (a["candidate_ids"] != b["candidate_ids"]).any()
+
+
+def test_models_of_ids_take_ids(repair, data, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 4, size=120)
+    scores = rng.normal(size=(120, 4)) + 2 * np.eye(4)[labels]
+    np.savez(tmp_path / "cal.npz", scores=scores, labels=labels)
+    out = tmp_path / "m.safetensors"
+    assert repair("fit", tmp_path / "cal.npz", "-o", out, "--mode", "classwise").code == 0
+    assert repair("rerank", out, tmp_path / "cal.npz", "-o", tmp_path / "r.npz").code == 0
+    assert (np.load(tmp_path / "r.npz")["prediction"] == load(out).predict(scores)).all()
+    (tmp_path / "long.csv").write_text("row,class,score\na,3,5.0\na,1,0.0\n")
+    assert repair("rerank", out, tmp_path / "long.csv", "-o", tmp_path / "r.jsonl", "--layout", "lists").code == 0
+    assert json.loads((tmp_path / "r.jsonl").read_text())["candidate_ids"] == [3, 1]
