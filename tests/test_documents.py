@@ -8,6 +8,8 @@ DOCUMENTS = (
     "README.md",
     "docs/architecture.md",
     "docs/checks.md",
+    "docs/benchmarks.md",
+    "docs/cli.md",
     "docs/demo.md",
     "docs/files.md",
     "docs/method.md",

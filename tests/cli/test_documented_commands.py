@@ -1,0 +1,35 @@
+"""The commands in the documents are run, in the order in which they stand there."""
+
+import re
+import shlex
+import shutil
+
+import pytest
+
+pytestmark = pytest.mark.needs("typer", "pyarrow")
+
+
+@pytest.mark.parametrize(("name", "count"), [("README.md", 10), ("docs/cli.md", 7)])
+def test_they_all_succeed(repair, repository, data, tmp_path, monkeypatch, name, count):
+    for one in ("calibration.csv", "test.csv", "classes.csv"):
+        shutil.copy(data / one, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```bash\n(.*?)```", (repository / name).read_text(), re.DOTALL)
+    commands = [line for block in blocks for line in block.splitlines() if line.startswith("repair ")]
+    assert len(commands) == count
+    for command in commands:
+        words = shlex.split(command.partition(" > ")[0], comments=True)
+        done = repair(*words[1:])
+        assert done.code == 0, (command, done.err)
+        assert done.out
+        if "-o" in words:
+            assert (tmp_path / words[words.index("-o") + 1]).exists()
+    assert (tmp_path / "results" / "comparison.md").exists()
+
+
+def test_every_command_is_in_the_document(repository):
+    from repair.cli.app import EXAMPLES
+
+    text = (repository / "docs" / "cli.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
+    assert listed == [command.__name__ for command in EXAMPLES]
