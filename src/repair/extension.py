@@ -66,7 +66,7 @@ def extend_state(
     table = correction.table
     known = table.class_names or tuple(map(str, range(table.n_classes)))
     added = _check_new(new_names, known)
-    peers = [_peers(name, known, class_groups) for name in added]
+    peers = _peers(added, known, {} if class_groups is None else class_groups)
     offsets = np.array([_group_offset(correction, state.shrinkage, which) for which in peers])
     counts = None
     if table.class_counts is not None:
@@ -107,11 +107,15 @@ def _check_new(new_names: Sequence[str], known: tuple[str, ...]) -> tuple[str, .
     return added
 
 
-def _peers(name: str, known: tuple[str, ...], groups: Mapping[str, Any] | None) -> AnyArray:
-    """Return the known classes of the class's group; all of them, where there is no such group."""
-    mine = None if groups is None else groups.get(name)
-    members = [] if mine is None or groups is None else [i for i, one in enumerate(known) if groups.get(one) == mine]
-    return np.array(members or range(len(known)), dtype=np.int64)
+def _peers(added: tuple[str, ...], known: tuple[str, ...], groups: Mapping[str, Any]) -> list[AnyArray]:
+    """Return the known classes of each new class's group; all of them, where there is no such group."""
+    members: dict[Any, list[int]] = {}
+    for place, name in enumerate(known):
+        if name in groups:
+            members.setdefault(groups[name], []).append(place)
+    everyone = np.arange(len(known))
+    found = [members.get(groups[name]) if name in groups else None for name in added]
+    return [everyone if places is None else np.array(places, dtype=np.int64) for places in found]
 
 
 def _group_offset(correction: Correction, shrinkage: Shrinkage | None, peers: AnyArray) -> float:

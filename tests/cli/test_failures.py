@@ -45,7 +45,7 @@ def refusals(err):
         (["rerank", "{model}", "{data}/test.csv", "-o", "{tmp}/r.csv", "--dial", "1000"], "dial is 1000"),
         (["evaluate", "{tmp}/m.safetensors", "{data}/test.csv"], "m.safetensors: No such file or directory"),
         (["evaluate", "{model}"], "(see repair evaluate --help)"),
-        (["compare", "{data}/calibration.csv", "{data}/test.csv", "--out", "{model}"], "File exists"),
+        (["compare", "{data}/calibration.csv", "{data}/test.csv", "--out", "{model}"], "Not a directory"),
         (["inspect", "{tmp}/x.safetensors"], "No such file or directory"),
         (["dance"], "No such command 'dance'"),
         (["--dance"], "No such option: --dance (see repair --help)"),

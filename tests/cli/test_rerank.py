@@ -48,7 +48,7 @@ def test_classes_that_the_model_has_never_seen(repair, data, fitted, tmp_path):
     (tmp_path / "new.csv").write_text("row,class,score\na,class 01,1.0\na,lynx,9.0\nb,wolf,3\nb,class 02,2\n")
     done = repair("rerank", fitted, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl", "--json", "--layout", "lists")
     assert done.code == 0
-    assert done.err == "warning: 2 classes are new to the model and get the mean offset: 'lynx', 'wolf'\n"
+    assert done.err == "warning: classes that the model has never seen (2) get the mean offset: 'lynx', 'wolf'\n"
     assert json.loads(done.out)["new_classes"] == ["lynx", "wolf"]
     rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
     model = load(fitted)

@@ -3,8 +3,6 @@ import json
 import numpy as np
 import pytest
 
-from repair.cli.options import ClassOptions
-from repair.cli.similarities import build_similarity
 from repair.errors import InputError, InputWarning
 from repair.io import read_similarity
 from repair.similarity import Ontology, cosine_similarity, hpo_jaccard, taxonomy_similarity
@@ -14,6 +12,14 @@ pytestmark = pytest.mark.needs("typer", "pyarrow")
 THREE = ("cat", "lynx", "wolf")
 PATHS = {"wolf": "dogs/wolf", "cat": "cats/small/cat", "lynx": "cats/small/lynx"}
 TERMS = {"version": "v", "terms": {"a": ["A", []], "b": ["B", ["a"]], "c": ["C", ["a"]]}, "replaced": {}}
+
+
+def build_similarity(names, **options):
+    """Build one as a command does; imported here, because it needs typer."""
+    from repair.cli import similarities
+    from repair.cli.options import ClassOptions
+
+    return similarities.build_similarity(ClassOptions(**options), names)
 
 
 @pytest.fixture
@@ -27,21 +33,21 @@ def write(tmp_path):
 
 
 def test_none_is_asked_for():
-    assert build_similarity(ClassOptions(), THREE) is None
+    assert build_similarity(THREE) is None
 
 
 def test_matrix(write):
     path = write("s.csv", "class,wolf,cat,lynx\nwolf,1,.1,.2\ncat,.1,1,.9\nlynx,.2,.9,1\n")
-    assert build_similarity(ClassOptions(similarity=path), THREE)[0].tolist() == [1, 0.9, 0.1]
-    assert (read_similarity(path, THREE) == build_similarity(ClassOptions(similarity=path), THREE)).all()
+    assert build_similarity(THREE, similarity=path)[0].tolist() == [1, 0.9, 0.1]
+    assert (read_similarity(path, THREE) == build_similarity(THREE, similarity=path)).all()
 
 
 @pytest.mark.parametrize("separator", ["/", ";"])
 def test_taxonomy(write, separator):
     lines = [f"{name},{path.replace('/', separator)}" for name, path in PATHS.items()]
-    options = ClassOptions(taxonomy=write("t.csv", "\n".join(["class,path", *lines])), path_separator=separator)
+    options = {"taxonomy": write("t.csv", "\n".join(["class,path", *lines])), "path_separator": separator}
     expected = taxonomy_similarity([PATHS[name] for name in THREE], separator="/")
-    np.testing.assert_array_equal(build_similarity(options, THREE), expected)
+    np.testing.assert_array_equal(build_similarity(THREE, **options), expected)
 
 
 @pytest.mark.parametrize("layout", ["one term a line", "several terms a line", "jsonl"])
@@ -54,14 +60,14 @@ def test_hpo_terms(write, tmp_path, layout):
     else:
         path = write("s.csv", "class,terms\n" + "\n".join(f"{name},{'; '.join(terms)}" for name, terms in sets.items()))
     ontology = write("terms.json", json.dumps(TERMS))
-    found = build_similarity(ClassOptions(hpo_sets=path, ontology=ontology), THREE)
+    found = build_similarity(THREE, hpo_sets=path, ontology=ontology)
     np.testing.assert_array_equal(found, hpo_jaccard([sets[name] for name in THREE], Ontology.read(ontology)))
 
 
 def test_a_class_without_terms_is_named(write):
     path, ontology = write("s.csv", "class,term\ncat,b\nlynx,b\n"), write("terms.json", json.dumps(TERMS))
     with pytest.warns(InputWarning, match="1 classes have no HPO terms and are similar to none: 'wolf'"):
-        found = build_similarity(ClassOptions(hpo_sets=path, ontology=ontology), THREE)
+        found = build_similarity(THREE, hpo_sets=path, ontology=ontology)
     assert found[2].tolist() == [0, 0, 1]
 
 
@@ -75,28 +81,28 @@ def test_vectors(write, tmp_path, name):
         np.savez(path, class_names=list(vectors), embeddings=list(vectors.values()))
     else:
         write(name, "class,x,y\n" + "\n".join(f"{one},{x},{y}" for one, (x, y) in vectors.items()))
-    found = build_similarity(ClassOptions(class_embeddings=path), THREE)
+    found = build_similarity(THREE, class_embeddings=path)
     np.testing.assert_array_equal(found, cosine_similarity([vectors[one] for one in THREE]))
 
 
 def test_refusals(write, tmp_path):
     path = write("t.csv", "class,path\ncat,a\nlynx,b\nwolf,c\n")
     with pytest.raises(InputError, match="--similarity and --taxonomy both say how similar classes are"):
-        build_similarity(ClassOptions(similarity=path, taxonomy=path), THREE)
+        build_similarity(THREE, similarity=path, taxonomy=path)
     with pytest.raises(InputError, match="give --hpo-sets"):
-        build_similarity(ClassOptions(ontology=path), THREE)
+        build_similarity(THREE, ontology=path)
     with pytest.raises(InputError, match="no path has a '/'"):
-        build_similarity(ClassOptions(taxonomy=path), THREE)
+        build_similarity(THREE, taxonomy=path)
     with pytest.raises(InputError, match="class ids only; give --classes too"):
-        build_similarity(ClassOptions(taxonomy=path), None)
+        build_similarity(None, taxonomy=path)
     with pytest.raises(InputError, match=r"t\.csv: the class table has no line for class 'bear'"):
-        build_similarity(ClassOptions(taxonomy=path), ("bear",))
+        build_similarity(("bear",), taxonomy=path)
     with pytest.raises(InputError, match="there is no vector for class 'bear'"):
-        build_similarity(ClassOptions(class_embeddings=write("v.csv", "class,x\ncat,1\n")), ("bear",))
+        build_similarity(("bear",), class_embeddings=write("v.csv", "class,x\ncat,1\n"))
     with pytest.raises(InputError, match=r"none of the 3 classes \(such as 'cat'\) has HPO terms"):
-        build_similarity(ClassOptions(hpo_sets=write("h.csv", "class,term\nbear,b\n")), THREE)
+        build_similarity(THREE, hpo_sets=write("h.csv", "class,term\nbear,b\n"))
     with pytest.raises(InputError, match="there is no column of HPO terms"):
-        build_similarity(ClassOptions(hpo_sets=path), THREE)
+        build_similarity(THREE, hpo_sets=path)
 
 
 def test_the_option_reaches_the_model(repair, data, tmp_path):

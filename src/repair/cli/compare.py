@@ -40,7 +40,7 @@ def compare(
     """
     import json as encoder
 
-    from repair.cli.inputs import read_pair
+    from repair.cli.inputs import check_folder, read_pair
     from repair.cli.methods import methods_named
     from repair.cli.output import show, show_json
     from repair.errors import InputError
@@ -53,7 +53,7 @@ def compare(
         if name not in chosen:
             raise InputError(f"--require compares {require} with base, but --methods lacks {name}; add it")
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
+        check_folder(out)
     with progress_bar("comparing", len(chosen) * (1 + trials), show=True) as step:
         found = run(
             chosen,

@@ -31,22 +31,28 @@ def evaluate(
     from repair.artifact import load
     from repair.calibration import as_shortlist
     from repair.cli.inputs import read_for_model
-    from repair.cli.output import show, show_json
+    from repair.cli.output import note, show, show_json
     from repair.evaluation import evaluate as score
     from repair.inputs import check_group_codes
+    from repair.progress import progress_bar
     from repair.ranking import Ranking
 
-    reranker, file = read_for_model(load(model), test, rows, classes)
-    given = file.rows
-    shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
-    rankings = {
-        "base": Ranking.from_corrected(shortlist, shortlist.scores),
-        "model": reranker.rerank(shortlist, dial=dial),
-    }
-    results = {
-        name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups)
-        for name, ranking in rankings.items()
-    }
+    with progress_bar("evaluating", 2, show=True) as step:
+        reranker, file = read_for_model(load(model), test, rows, classes)
+        step()
+        given = file.rows
+        shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
+        rankings = {
+            "base": Ranking.from_corrected(shortlist, shortlist.scores),
+            "model": reranker.rerank(shortlist, dial=dial),
+        }
+        results = {
+            name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups)
+            for name, ranking in rankings.items()
+        }
+        step()
+    if given.sample_weight is not None:
+        note("row weights are left out: an evaluation weighs all rows, or groups, alike")
     groups = None if given.groups is None else check_group_codes(given.groups, "groups", len(given))
     gains = _gains(results, groups)
     if json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,28 +19,51 @@ if TYPE_CHECKING:
 
 __all__ = ["fit"]
 
+METHOD = "Method"
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """What a method can be told; None leaves it to the method."""
+
+    max_head_loss: Annotated[
+        float | None,
+        typer.Option(help="Points of accuracy that frequent classes may lose at most.", rich_help_panel=METHOD),
+    ] = None
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Test --max-head-loss exactly, on held-back rows.", rich_help_panel=METHOD)
+    ] = False
+    selection: Annotated[
+        str | None,
+        typer.Option(help="How to choose hyperparameters: evidence, cv or in_sample.", rich_help_panel=METHOD),
+    ] = None
+    terms: Annotated[
+        str | None,
+        typer.Option(help="Pairwise terms, with commas; else all that are possible.", rich_help_panel=METHOD),
+    ] = None
+    lambda_a: Annotated[float | None, typer.Option(help="Ridge penalty on offsets.", rich_help_panel=METHOD)] = None
+    lambda_theta: Annotated[float | None, typer.Option(help="Ridge penalty on weights.", rich_help_panel=METHOD)] = None
+    alpha: Annotated[
+        float | None, typer.Option(help="Share of the weight that goes to rare classes.", rich_help_panel=METHOD)
+    ] = None
+    tau: Annotated[float | None, typer.Option(help="Pre-adjustment by the class prior.", rich_help_panel=METHOD)] = None
+    shrinkage: Annotated[str | None, typer.Option(help="Shrink offsets: eb or paper.", rich_help_panel=METHOD)] = None
+    dial: Annotated[float | None, typer.Option(help="Head–tail trade-off of the model.", rich_help_panel=METHOD)] = None
+
+    def given(self) -> dict[str, Any]:
+        """Return them as a method's constructor takes them."""
+        terms = None if self.terms is None else tuple(one.strip() for one in self.terms.split(",") if one.strip())
+        return {**vars(self), "strict": self.strict or None, "terms": terms}
+
 
 def fit(
     calibration: Annotated[Path, typer.Argument(help="Scores with labels.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the model.", show_default=False)],
     rows: RowOptions,
     classes: ClassOptions,
+    method: MethodOptions,
     mode: Annotated[str, typer.Option(help="auto, classwise, pairwise, pairwise_only, or a baseline.")] = "auto",
     n_candidates: Candidates = 10,
-    max_head_loss: Annotated[
-        float | None, typer.Option(help="Points of accuracy that frequent classes may lose at most.")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Test --max-head-loss exactly, on held-back rows.")] = False,
-    selection: Annotated[
-        str | None, typer.Option(help="How to choose hyperparameters: evidence, cv or in_sample.")
-    ] = None,
-    terms: Annotated[str | None, typer.Option(help="Pairwise terms, with commas; else all that are possible.")] = None,
-    lambda_a: Annotated[float | None, typer.Option(help="Ridge penalty on offsets.")] = None,
-    lambda_theta: Annotated[float | None, typer.Option(help="Ridge penalty on weights.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Share of the weight that goes to rare classes.")] = None,
-    tau: Annotated[float | None, typer.Option(help="Pre-adjustment by the class prior.")] = None,
-    shrinkage: Annotated[str | None, typer.Option(help="Shrink offsets: eb or paper.")] = None,
-    dial: Annotated[float | None, typer.Option(help="Head–tail trade-off of the model.")] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -54,24 +78,11 @@ def fit(
     from repair.reranker import Reranker
 
     check_output(out)
-    options: dict[str, Any] = {
-        "max_head_loss": max_head_loss,
-        "strict": strict or None,
-        "selection": selection,
-        "terms": None if terms is None else tuple(one.strip() for one in terms.split(",") if one.strip()),
-        "lambda_a": lambda_a,
-        "lambda_theta": lambda_theta,
-        "alpha": alpha,
-        "tau": tau,
-        "shrinkage": shrinkage,
-        "dial": dial,
-    }
-    if mode not in BASELINES:
-        options |= {"seed": seed, "progress": True}
-    model = make_method(mode, n_candidates, **options)
-    file = read_calibration(calibration, rows, classes)
+    how = {} if mode in BASELINES else {"seed": seed, "progress": True}
+    model = make_method(mode, n_candidates, **method.given(), **how)
+    given = read_calibration(calibration, rows, classes).rows
     checked = CalibrationSet.build(
-        file.rows.scores, file.rows.labels, n_candidates, group_weights=model.group_weights, **file.rows.known
+        given.scores, given.labels, n_candidates, group_weights=model.group_weights, **given.known
     )
     model.fit_checked(checked)
     account = _Account(model, checked, _gain(model, checked, seed))
@@ -101,13 +112,11 @@ class _Account:
     def __init__(
         self, model: ShortlistReranker, checked: CalibrationSet, gain: FittedGain | NotApplicable | PairedGain
     ) -> None:
-        from repair.diagnosis.applicability import NotApplicable
         from repair.diagnosis.fitted_gain import FittedGain
 
         self.model, self.checked = model, checked
         self.accuracy = gain.accuracy if isinstance(gain, FittedGain) else gain
         self.strata = {"rare": gain.rare, "frequent": gain.frequent} if isinstance(gain, FittedGain) else {}
-        self.known = not isinstance(gain, NotApplicable)
         self.base = float(checked.importance @ (checked.positions == 0)) / float(checked.importance.sum())
 
     def verdict(self) -> str:

@@ -14,6 +14,7 @@ from repair.estimator import ShortlistReranker
 from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
 
 __all__ = [
+    "check_folder",
     "check_output",
     "kept_columns",
     "known_names",
@@ -111,7 +112,7 @@ def read_for_model(
         counts = None if table.counts is None else dict(zip(table.names, table.counts.tolist(), strict=True))
     shown = ", ".join(map(repr, file.new_classes[:NAMED])) + (", …" if len(file.new_classes) > NAMED else "")
     whose = "the mean offset" if groups is None else "their group's mean offset"
-    warn_user(f"{len(file.new_classes)} classes are new to the model and get {whose}: {shown}", InputWarning)
+    warn_user(f"classes that the model has never seen ({len(file.new_classes)}) get {whose}: {shown}", InputWarning)
     return model.extended(file.new_classes, groups, counts), file
 
 
@@ -133,11 +134,22 @@ def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[
 
 
 def check_output(path: Path) -> None:
-    """Refuse a place that cannot be written to before any work is done for it."""
+    """Refuse a file that cannot be written before any work is done for it."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    folder = path.parent
-    if not folder.is_dir():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(folder))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    _check_writable(path.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a folder that can be neither made nor written to, likewise."""
+    place = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+    _check_writable(place)
+
+
+def _check_writable(folder: Path) -> None:
     if not os.access(folder, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
