@@ -89,6 +89,13 @@ def test_what_the_library_raises(repair, data, fitted, tmp_path, monkeypatch, er
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_missing_library_is_named(repair, data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    done = repair("inspect", data / "test.csv")
+    assert (done.code, done.out) == (2, "")
+    assert "pip install 'repair-rerank[arrow]'" in refusals(done.err)[0]
+
+
 def test_debug_shows_the_traceback_wherever_it_stands(repair, tmp_path):
     for arguments in (["--debug", "inspect", tmp_path / "x.npz"], ["inspect", tmp_path / "x.npz", "--debug"]):
         done = repair(*arguments)

@@ -73,6 +73,22 @@ def test_new_classes_get_the_offset_of_their_group(repair, data, fitted, tmp_pat
     assert row["candidate_scores"][0] == pytest.approx(9.0 + means[codes[1]])
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("long.csv", "row,class,score,label\na,class 01,1,\na,class 02,2,\n"),
+        ("lists.jsonl", '{"row": "a", "candidates": ["class 01"], "candidate_scores": [1.0], "label": null}\n'),
+    ],
+)
+def test_a_label_column_that_nobody_filled_in(repair, fitted, tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    done = repair("rerank", fitted, tmp_path / name, "-o", tmp_path / "r.jsonl")
+    assert done.code == 0, done.err
+    assert "label" not in json.loads((tmp_path / "r.jsonl").read_text().splitlines()[0])
+    done = repair("evaluate", fitted, tmp_path / name)
+    assert (done.code, "every label is missing" in done.err) == (2, True)
+
+
 def test_the_dial_changes_the_order(repair, data, fitted, tmp_path):
     repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "a.npz", "--layout", "lists")
     repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "b.npz", "--layout", "lists", "--dial", "2")

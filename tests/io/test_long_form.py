@@ -151,7 +151,6 @@ def test_explicit_columns(write):
         ("row,class,score,label\n1,x,1,x\n2,x,3,y\n1,y,2,y\n", "line 4, column 'label' is 'y', but 'x' on line 2"),
         ("row,class,score,group\n1,x,1,g\n1,y,2,h\n", "line 3, column 'group' is 'h', but 'g' on line 2"),
         ("row,class,score,weight\n1,x,1,-1\n1,y,2,-1\n", "line 2, column 'weight' is -1.0; weights are"),
-        ("row,class,score,label\n1,x,1,\n1,y,1,\n", "every label is missing"),
         ("row,class,score\n1,x,1\n2,x,1\n", "n_classes is 1"),
     ],
 )
@@ -213,3 +212,10 @@ def test_what_is_read_can_be_fitted(write, problem):
     order = read.row_ids.astype(int)
     expected = Reranker(20, "classwise").fit(problem.scores[order], problem.labels[order])
     np.testing.assert_allclose(fitted.offsets_, expected.offsets_, atol=1e-12)
+
+
+def test_an_empty_column_of_labels_is_none_unless_labels_are_needed(write):
+    path = write("s.csv", "row,class,score,label\n1,x,1,\n1,y,1,\n")
+    assert read_score_set(path, need_labels=False).rows.labels is None
+    with pytest.raises(InputError, match=r"s\.csv: every label is missing; write the true class of each row"):
+        read_score_set(path)

@@ -137,6 +137,10 @@ def read_score_set(
             table = read_table(path)
             rows = _from_table(table, options, index, label_file)
             remedy = f"{listed(table)}; name the column of labels with ColumnNames(label=…)"
+        if rows.labels is not None and rows.labels.dtype == object and all(one is None for one in rows.labels):
+            if need_labels:
+                raise InputError("every label is missing; write the true class of each row")
+            rows = replace(rows, labels=None)  # an empty column, such as a form has that nobody filled in
         if need_labels and rows.labels is None:
             raise InputError(f"there are no labels; {remedy}, or give a file of row ids and labels (labels_path=…)")
     return _together(rows, classes, similarity)
