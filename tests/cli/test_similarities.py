@@ -50,11 +50,14 @@ def test_taxonomy(write, separator):
     np.testing.assert_array_equal(build_similarity(THREE, **options), expected)
 
 
-@pytest.mark.parametrize("layout", ["one term a line", "several terms a line", "jsonl"])
+@pytest.mark.parametrize("layout", ["one term a line", "several terms a line", "jsonl", "annotations"])
 def test_hpo_terms(write, tmp_path, layout):
     sets = {"lynx": ["b", "c"], "cat": ["b"], "wolf": ["c"]}
     if layout == "jsonl":
         path = write("s.jsonl", "\n".join(json.dumps({"class": name, "terms": terms}) for name, terms in sets.items()))
+    elif layout == "annotations":
+        lines = [{"id": name, "hpo": [[one, "1/2"] for one in terms] + [["a", "0/2"]]} for name, terms in sets.items()]
+        path = write("s.jsonl", "\n".join(map(json.dumps, lines)))
     elif layout == "one term a line":
         path = write("s.csv", "class,term\n" + "\n".join(f"{n},{one}" for n, terms in sets.items() for one in terms))
     else:

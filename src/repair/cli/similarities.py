@@ -1,6 +1,7 @@
 """A class similarity from whichever of the options was given, matched to the classes by name."""
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,11 @@ def _from_taxonomy(path: Path, separator: str, names: tuple[str, ...]) -> Any:
 
 
 def _from_hpo(path: Path, ontology: Path | None, names: tuple[str, ...]) -> Any:
-    from repair.similarity import Ontology, hpo_jaccard
+    from repair.similarity import Ontology, hpo_jaccard, read_annotations
 
     with in_file(path):
-        sets = _term_sets(read_table(path))
+        table = read_table(path)
+        sets: Mapping[str, Sequence[str]] = read_annotations(path) if _are_annotations(table) else _term_sets(table)
         missing = [name for name in names if name not in sets]
         if len(missing) == len(names):
             raise InputError(f"none of the {len(names)} classes (such as {names[0]!r}) has HPO terms; check the names")
@@ -75,7 +77,15 @@ def _from_hpo(path: Path, ontology: Path | None, names: tuple[str, ...]) -> Any:
     return hpo_jaccard([sets.get(name, ()) for name in names], terms)
 
 
-def _term_sets(table: FileTable) -> dict[str, list[str]]:
+def _are_annotations(table: FileTable) -> bool:
+    """Say whether each line has a list of terms with frequencies, as HPO annotates diseases."""
+    if not {"id", "hpo"} <= set(table.names) or not is_list(table, "hpo"):
+        return False
+    entries = [one for one in table.column("hpo").to_pylist() if one]
+    return bool(entries) and all(isinstance(one[0], list) for one in entries)
+
+
+def _term_sets(table: FileTable) -> dict[str, Sequence[str]]:
     """Return each class's terms: a list a line, or text of one or several terms, in as many lines as you like."""
     names = _name_column(table)
     column = find_column(table, TERM_COLUMNS, {names})
@@ -88,7 +98,7 @@ def _term_sets(table: FileTable) -> dict[str, list[str]]:
         entries = [re.split(r"[\s;|,]+", one.strip()) if one else [] for one in text_column(table, column).to_pylist()]
     for name, terms in zip(text_column(table, names).to_pylist(), entries, strict=True):
         sets.setdefault(str(name), []).extend(term for term in terms if term)
-    return sets
+    return dict(sets)
 
 
 def _from_vectors(path: Path, names: tuple[str, ...]) -> Any:
