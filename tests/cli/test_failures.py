@@ -31,7 +31,12 @@ def refusals(err):
         (["fit", "{data}/calibration.csv", "-o", "{tmp}"], "Is a directory"),
         (["fit", "{data}/calibration.csv", "-o", "{tmp}/no/m"], "/no: No such file or directory"),
         (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--mode", "dance"], "'dance' is no method"),
-        (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--max-head-loss", "1"], "needs class_counts"),
+        (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--max-head-loss", "1"], "give --classes with a column"),
+        (
+            ["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--mode", "pairwise", "--terms", "similarity"],
+            "--taxonomy",
+        ),
+        (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--classes", "{data}/calibration.csv"], "repeats class"),
         (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--max-head-loss", "x"], "--max-head-loss"),
         (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--strict"], "max_head_loss"),
         (["fit", "{data}/calibration.csv", "-o", "{tmp}/m", "--classes", "{tmp}/c.csv"], "c.csv: No such file"),

@@ -19,6 +19,15 @@ __all__ = ["main", "run"]
 
 INTERRUPTED, BAD_INPUT, DEFECT = 130, 2, 3
 
+#: What the library tells Python users to do, and what that is here.
+OPTIONS = {
+    "labels_path=…": "--labels",
+    "pass class_counts=… to fit": "give --classes with a column 'count'",
+    "pass similarity=… to fit": "give --similarity, --taxonomy, --hpo-sets or --class-embeddings",
+    "pass weight_norms=… to fit": "give --classes with a column 'weight_norm'",
+    "name it with name=…": "call it 'class'",
+}
+
 
 def main() -> NoReturn:
     """Run the command ``repair`` and end the process."""
@@ -90,4 +99,7 @@ def _as_options(message: str) -> str:
     def options(found: re.Match[str]) -> str:
         return ", ".join(f"--{role}-column" for role in re.findall(r"(\w+)=", found[1]))
 
-    return re.sub(r"ColumnNames\(([^)]*)\)", options, message).replace("labels_path=…", "--labels")
+    message = re.sub(r"ColumnNames\(([^)]*)\)", options, message)
+    for keyword, option in OPTIONS.items():
+        message = message.replace(keyword, option)
+    return message
