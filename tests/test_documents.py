@@ -13,6 +13,7 @@ DOCUMENTS = (
     "docs/demo.md",
     "docs/files.md",
     "docs/method.md",
+    "docs/python.md",
     "docs/similarity.md",
     "benchmarks/README.md",
     "tests/README.md",
@@ -22,12 +23,20 @@ DOCUMENTS = (
 def test_the_readme_snippets_run(repository, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (repository / "README.md").read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "README.md", "exec"), {})
+    assert "gap_closure" in capsys.readouterr().out
+
+
+def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (repository / "docs/python.md").read_text(), re.DOTALL)
+    assert len(blocks) == 6
+    names = {}
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, "python.md", "exec"), names)
     printed = capsys.readouterr().out
-    assert "gap_closure" in printed
-    assert "cat" in printed
+    assert "P(Δ>0)" in printed
+    assert 0 <= names["careful"].strength_ <= 1
 
 
 def test_the_similarity_snippet_runs(repository, capsys):
