@@ -122,11 +122,11 @@ class _Account:
     def verdict(self) -> str:
         """Return one sentence: what was chosen, or what was asked for and whether it is worth it."""
         from repair.diagnosis.applicability import NotApplicable
-        from repair.diagnosis.verdict import SENTENCES, give_verdict
+        from repair.diagnosis.verdict import give_verdict
 
         auto = self.model.auto_
         if auto is not None and self.model.head_loss_ is None:
-            return SENTENCES[give_verdict(self.checked, auto).answer]
+            return give_verdict(self.checked, auto).sentence
         name = self.model.mode_.capitalize()
         if isinstance(self.accuracy, NotApplicable):
             return f"{name} was fitted; there are too few rows to say what it gains."

@@ -68,9 +68,14 @@ class Verdict:
     unit: str
     reason: str
 
+    @property
+    def sentence(self) -> str:
+        """The answer in a sentence."""
+        return (TENTATIVE if self.is_open else SENTENCES).get(self.answer, SENTENCES[self.answer])
+
     def __str__(self) -> str:
         """Return the verdict, what it brings and costs, and what is open, one a line."""
-        lines = [(TENTATIVE if self.is_open else SENTENCES).get(self.answer, SENTENCES[self.answer])]
+        lines = [self.sentence]
         if isinstance(self.gain, NotApplicable):
             lines.append(f"Expected gain {self.gain}.")
         else:
