@@ -283,8 +283,8 @@ def test_where_the_class_counts_come_from(sets):
         for pair in ((calibration, test), (calibration, bare), (uncounted, bare))
     ]
     assert [one.setup.counts_from for one in told] == [
-        "the class counts of the test set",
-        "the class counts of the calibration set",
+        "the training counts given with the test set",
+        "the training counts given with the calibration set",
         "the label counts of the calibration set",
     ]
     assert "label counts of the calibration set" in " ".join(str(told[2]).split())

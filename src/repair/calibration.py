@@ -31,6 +31,7 @@ __all__ = [
     "as_shortlist",
     "describe_unknown",
     "effective_number",
+    "first_but_never_right",
     "look_like_probabilities",
     "masked_row",
     "tilted_weights",
@@ -42,6 +43,8 @@ Checked = TypeVar("Checked")
 LOW_COVERAGE = 1 / 3
 #: Fewer covered rows than this teach mostly noise.
 FEW_ROWS = 50
+#: A class that is first on more rows than this is expected to be right on one of them.
+MOST_ROWS = 0.5
 #: A row whose scores span this many times the usual holds a mask rather than a score.
 WIDE_SPAN = 1000.0
 
@@ -224,6 +227,13 @@ class CalibrationSet:
                 f"only {n_covered} calibration rows are covered; what is learned from them is mostly noise",
                 InputWarning,
             )
+        wrong = first_but_never_right(self)
+        if wrong is not None:
+            warn_user(
+                f"class {self.table.name_of(wrong[0])!r} is first on {100 * wrong[1]:.0f} % of the rows "
+                "and the label of none; is it a column that holds no scores?",
+                InputWarning,
+            )
         if (self.shortlist.lengths <= 1).all():
             warn_user("every row has one candidate at most; there is nothing to rerank", InputWarning)
         _warn_of_scale(self.shortlist)
@@ -266,6 +276,17 @@ def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
     if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
         return None
     return int(np.flatnonzero(several)[row]), float(shortlist.scores[several, last[several]][row])
+
+
+def first_but_never_right(calibration: CalibrationSet) -> tuple[int, float] | None:
+    """Return the class that is first on most rows although none is labelled with it, and on what share."""
+    first = calibration.shortlist.ids[:, 0]
+    places = np.bincount(first[first >= 0], minlength=calibration.table.n_classes)
+    most = int(np.argmax(places))
+    share = float(places[most]) / max(len(first), 1)
+    if share <= MOST_ROWS or (calibration.labels == most).any():
+        return None
+    return most, share
 
 
 def effective_number(weights: FloatArray, groups: IntArray | None) -> float:

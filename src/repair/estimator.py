@@ -157,7 +157,9 @@ class ShortlistReranker:
         state = self._fitted()
         shortlist = self._shortlist(scores)
         decision = self._decision(dial, target_prior, class_costs)
-        return Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
+        ranking = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
+        names = state.correction.table.class_names
+        return ranking if names is None else replace(ranking, class_names=names)
 
     def predict(
         self,

@@ -81,6 +81,7 @@ def evaluate(
         Training examples per class, to tell rare from frequent; without them ``rare`` and
         ``frequent`` are NaN.  A fitted model offers them as ``class_counts_``.
     class_names : sequence of str, optional
+        By default those that the ranking brings from its model.
     groups : array_like (n,), optional
         Rows that share a patient, document or session.  Each row then counts 1/(group size), so
         that no group counts more than another.
@@ -102,7 +103,9 @@ def evaluate(
             f"evaluate takes the Ranking that rerank() returns, but got {type(ranking).__name__}; "
             "for scores from elsewhere use Ranking.from_scores(shortlist, scores)"
         )
-    names = None if class_names is None else check_class_names(class_names, ranking.n_classes)
+    names = ranking.class_names
+    if class_names is not None:
+        names = check_class_names(class_names, ranking.n_classes)
     ids, unknown = check_labels(labels, len(ranking), ranking.n_classes, names)
     if unknown:
         warn_user(describe_unknown(unknown), InputWarning)

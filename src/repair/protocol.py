@@ -282,7 +282,9 @@ def _counts(test: ScoreSet, learning: _Learning, n_classes: int) -> tuple[FloatA
     for one, where in ((test, "test"), (learning.given, "calibration")):
         if one.class_counts is not None:
             aligned = align_to_classes(one.class_counts, "class_counts", n_classes, learning.given.class_names)
-            return check_class_vector(aligned, "class_counts", n_classes), f"the class counts of the {where} set"
+            return check_class_vector(
+                aligned, "class_counts", n_classes
+            ), f"the training counts given with the {where} set"
     known = learning.ids[learning.ids >= 0]
     return np.bincount(known, minlength=n_classes).astype(np.float64), "the label counts of the calibration set"
 

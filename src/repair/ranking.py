@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import PAD_ID, FloatArray, IntArray, read_only
+from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
 from repair.errors import InputError
 from repair.inputs import check_labels, numeric_array
 from repair.kernels import kernels_for
@@ -37,6 +37,8 @@ class Ranking:
         The base position (0 is the base model's favourite) of each ranked candidate.
     n_classes : int
         K.
+    class_names : tuple of str or None
+        The classes' names, where the model knows them.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Ranking:
     scores: FloatArray
     order: IntArray
     n_classes: int
+    class_names: tuple[str, ...] | None = None
 
     @classmethod
     def from_scores(cls, shortlist: Shortlist, scores: ArrayLike) -> "Ranking":
@@ -89,6 +92,15 @@ class Ranking:
     def __repr__(self) -> str:
         """Return the shape in words."""
         return f"Ranking({len(self)} rows, {self.ids.shape[1]} candidates, {self.n_classes} classes)"
+
+    @property
+    def names(self) -> AnyArray:
+        """The candidates' names, shape (n, k), best first; '' on padding."""
+        if self.class_names is None:
+            raise InputError("this ranking has no class names; pass class_names to the fit, or read its ids")
+        listed = np.array([*self.class_names, ""], dtype=object)
+        named: AnyArray = listed[self.ids]  # −1, padding, finds the empty text at the end
+        return named
 
     @lazy
     def best(self) -> IntArray:

@@ -30,6 +30,11 @@ LARGEST_PENALTY = 1e50
 #: Where only one penalty is given, the other.
 USUAL_PENALTY = 1e-3
 
+SAME_COLUMN = (
+    "score_gap and log_prob_ratio are the same column; "
+    "they were fitted as one, and the weight of score_gap is the sum of both"
+)
+
 #: What can be fitted; "auto" chooses among the first three.
 MODES = ("base", "classwise", "pairwise", "pairwise_only")
 
@@ -242,6 +247,8 @@ class Reranker(ShortlistReranker):
             settings, with_offsets=best.rung != "base", lambda_a=best.lambda_a, lambda_theta=best.lambda_theta
         )
         kept = terms if best.rung == "pairwise" else ()
+        if not kept:
+            notes = tuple(one for one in notes if one != SAME_COLUMN)
         state = fitted_state(calibration, kept, settings, mode=best.rung, notes=(found.reason, *notes))
         chosen: dict[str, object] = {"mode": best.rung, "dial": best.dial}
         if best.rung != "base":
@@ -354,10 +361,7 @@ class Reranker(ShortlistReranker):
         if self.alpha > 0:
             notes.append("with alpha > 0 the fit already favours rare classes; dial and costs come on top of that")
         if any(term.copies > 1 for term in terms):
-            notes.append(
-                "score_gap and log_prob_ratio are the same column; "
-                "they were fitted as one, and the weight of score_gap is the sum of both"
-            )
+            notes.append(SAME_COLUMN)
         return terms, tuple(notes)
 
 

@@ -30,7 +30,7 @@ def test_the_columns_that_came_along_are_kept(repair, data, fitted, tmp_path, na
     with open(tmp_path / "r.csv") as stream:
         rows = list(csv.DictReader(stream))
     first = rows[3]
-    assert (first["row"], first["source"], first["group"], first["label"] in names) == ("t3", "s3", "p1", True)
+    assert (first["query_id"], first["source"], first["group"], first["label"] in names) == ("t3", "s3", "p1", True)
     assert first["prediction"] == first["rank_1"]
     assert sum(float(first[f"probability_{rank}"]) for rank in range(1, 7)) == pytest.approx(1.0)
     assert float(first["score_1"]) >= float(first["score_2"])
@@ -42,6 +42,12 @@ def test_long_form_stays_long_form(repair, data, fitted, tmp_path):
         rows = list(csv.DictReader(stream))
     assert len(rows) == 200 * 6
     assert [row["rank"] for row in rows[:7]] == ["1", "2", "3", "4", "5", "6", "1"]
+    with open(data / "test.csv") as stream:
+        given = {(row["query_id"], row["class_name"]): float(row["score"]) for row in csv.DictReader(stream)}
+    for row in rows[:60]:
+        assert float(row["base_score"]) == given[row["query_id"], row["candidate"]]
+    by_rank = sorted(rows[:6], key=lambda row: int(row["base_rank"]))
+    assert [float(row["base_score"]) for row in by_rank] == sorted(float(row["base_score"]) for row in by_rank)[::-1]
 
 
 def test_classes_that_the_model_has_never_seen(repair, data, fitted, tmp_path):

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from repair import Shortlist
+from repair import InputWarning, Shortlist
 from repair.calibration import CalibrationSet
 from repair.diagnosis.checks import CHECKS, CheckInputs, run_checks
 
@@ -38,7 +38,7 @@ def test_a_sound_set_passes_every_check():
 
 
 def test_codes_are_stable_and_every_check_says_what_to_do():
-    assert [spec.code for spec in CHECKS] == [f"RP{number}" for number in range(101, 114)]
+    assert [spec.code for spec in CHECKS] == [f"RP{number}" for number in range(101, 115)]
     assert {spec.severity for spec in CHECKS} == {"info", "warning", "error"}
     scores, labels = draw()
     for check in outcomes(scores, labels).values():
@@ -133,6 +133,17 @@ def test_exact_duplicates_need_all_scores_and_the_label():
     last = copied.argmin(axis=1)
     copied[np.arange(400), last] -= np.arange(400)
     assert failed(outcomes(copied, same)) == ["RP109"]
+
+
+def test_a_column_that_holds_no_scores_is_noticed():
+    scores, labels = draw()
+    with_ids = np.concatenate([scores, 1000.0 + np.arange(400)[:, None]], axis=1)
+    with pytest.warns(InputWarning, match="first on 100 % of the rows and the label of none"):
+        checks = outcomes(with_ids, labels)
+    assert "RP114" in failed(checks)
+    assert checks["RP114"].severity == "error"
+    with_ids[:250, -1] = -5.0  # first on fewer than half of the rows: a class may be that bad
+    assert "RP114" not in failed(outcomes(with_ids, labels))
 
 
 def test_near_duplicates_agree_to_a_millionth():

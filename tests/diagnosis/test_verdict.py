@@ -12,7 +12,8 @@ SURE = Verdict(
     mode="pairwise",
     gain=PairedGain(0.03, 0.005, 999),
     best_gain=PairedGain(0.03, 0.005, 999),
-    frequent=PairedGain(0.0, 0.005, 999),
+    rare=PairedGain(0.05, 0.01, 999),
+    frequent=PairedGain(-0.0001, 0.005, 999),
     is_open=False,
     more_units=None,
     unit="rows",
@@ -31,5 +32,14 @@ def test_a_gain_that_may_be_nothing_is_not_called_real(answer):
     assert "How much is gained is open; roughly 1000 more labelled rows would settle it." in unsure
 
 
-def test_base_that_is_kept_keeps_its_sentence():
-    assert str(replace(SURE, answer="leave it", mode="base", is_open=True, more_units=5)).startswith("Leave it:")
+def test_base_that_is_kept_keeps_its_sentence_and_tells_what_rare_classes_would_gain():
+    kept = str(replace(SURE, answer="leave it", mode="base", is_open=True, more_units=5))
+    assert kept.startswith("Leave it:")
+    assert "Rare classes under it: +5.0 points" in kept
+    assert "Rare classes would gain" in kept
+    nothing = replace(SURE, answer="leave it", mode="base", rare=PairedGain(0.01, 0.01, 999))
+    assert "would gain" not in str(nothing)
+
+
+def test_a_rounded_zero_has_no_minus_sign():
+    assert "Frequent classes: +0.0 points" in str(SURE)

@@ -36,7 +36,7 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="repair",
         help="Rerank a frozen classifier's shortlist under long-tailed classes.",
-        epilog="Exit codes: 0; 1 if a check or a comparison failed; 2 for bad input; 130 after Ctrl-C.",
+        epilog="Exit codes: 0; 1: a check or comparison failed; 2: bad input; 3: a defect of ours; 130: Ctrl-C.",
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)

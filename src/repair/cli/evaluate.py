@@ -97,9 +97,10 @@ def _described(results: dict[str, Evaluation], gains: dict[str, PairedGain], mod
         cells[3] = model.unconditional.get(name)
         lines.append([name, *("" if one is None else f"{one:.4f}" for one in cells)])
     header = ["metric", "Base, covered", f"{mode}, covered", "Base, all rows", f"{mode}, all rows"]
-    titles = {"accuracy": "Accuracy, all rows", "rare": "Rare classes", "frequent": "Frequent classes"}
+    titles = {"accuracy": "Accuracy", "rare": "Rare classes", "frequent": "Frequent classes"}
     differences = "\n".join(f"{titles[name]}: {points(gain)}" for name, gain in gains.items())
+    grouped = "" if (model.weights == 1.0).all() else "; every group counts once, so its rows weigh 1/(group size)"
     return (
-        f"{text_table(header, lines)}\n{model.n_covered} of {model.n_rows} rows covered\n\n"
-        f"Difference to Base with 95 % interval:\n{differences}"
+        f"{text_table(header, lines)}\n{model.n_covered} of {model.n_rows} rows covered{grouped}\n\n"
+        f"Difference to Base in accuracy over all rows, with 95 % interval:\n{differences}"
     )

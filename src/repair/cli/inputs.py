@@ -62,7 +62,7 @@ def read_rows(
 
 def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
     """Read labelled rows with what the options say about their classes."""
-    table = None if classes.classes is None else read_class_table(classes.classes)
+    table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
     return _with_similarity(read_rows(path, rows, classes=table), classes)
 
 
@@ -76,7 +76,7 @@ def read_pair(
     need_labels: bool = True,
 ) -> tuple[ScoreFile, ScoreFile]:
     """Read two sets over the same classes in the same order."""
-    table = None if classes.classes is None else read_class_table(classes.classes)
+    table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
     others = replace(rows, labels=test_labels)
     first = read_rows(calibration, rows, classes=table)
     known = first.class_names

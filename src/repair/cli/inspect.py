@@ -70,7 +70,7 @@ def _model(path: Path) -> dict[str, Any]:
         "class_counts": table.class_counts is not None,
         "candidates": model._fitted().n_candidates,
         "weights": model.weights_,
-        "largest_offset": float(abs(model.offsets_).max()),
+        "offsets": f"{model.offsets_.min():+.3f} to {model.offsets_.max():+.3f}",
         "tau": model.tau_,
         "temperature": model.temperature_,
         "strength": model.strength_,

@@ -53,6 +53,9 @@ class ClassOptions:
     classes: Annotated[
         Path | None, typer.Option(help="Class table: name, count, group, …", rich_help_panel=CLASSES)
     ] = None
+    class_column: Annotated[
+        str | None, typer.Option(help="Column of class names in --classes.", rich_help_panel=CLASSES)
+    ] = None
     similarity: Annotated[
         Path | None, typer.Option(help="Square table of class similarities.", rich_help_panel=CLASSES)
     ] = None

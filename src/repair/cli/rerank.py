@@ -27,6 +27,8 @@ def rerank(
     json: Json = False,
 ) -> None:
     """Rerank each row's candidates and write them beside the columns they came with."""
+    import numpy as np
+
     from repair.artifact import load
     from repair.calibration import as_shortlist
     from repair.cli.inputs import check_output, kept_columns, read_for_model
@@ -52,6 +54,8 @@ def rerank(
             row_ids=file.row_ids,
             other=kept_columns(file, rows, arrays=arrays),
             layout=layout or ("long" if file.layout == "long" else "lists"),
+            row_name=file.row_name or "row",
+            base_scores=np.take_along_axis(shortlist.scores, ranking.order, axis=1),
         )
         step()
     changed = int((ranking.order[:, 0] > 0).sum())

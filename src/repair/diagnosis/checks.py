@@ -149,4 +149,11 @@ CHECKS: tuple[Spec, ...] = (
     Spec(
         "RP113", "unknown labels", "warning", "Check the spelling, or add the classes to class_names.", findings.unknown
     ),
+    Spec(
+        "RP114",
+        "first but never right",
+        "error",
+        "Take columns that hold no scores out, or name the classes (class_names; on the command line --classes).",
+        findings.never_right,
+    ),
 )

@@ -12,6 +12,7 @@ from repair.calibration import (
     CalibrationSet,
     describe_unknown,
     effective_number,
+    first_but_never_right,
     look_like_probabilities,
     masked_row,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "low_coverage",
     "masks",
     "near_duplicates",
+    "never_right",
     "probabilities",
     "shift",
     "too_few",
@@ -145,6 +147,15 @@ def probabilities(inputs: CheckInputs) -> Finding:
     if look_like_probabilities(inputs.calibration.shortlist):
         return False, "All scores lie between 0 and 1, and no row's add up to more than 1: probabilities, not logits."
     return True, "The scores do not look like probabilities."
+
+
+def never_right(inputs: CheckInputs) -> Finding:
+    """Look for a class that is first on most rows and never the label: a column that holds no scores."""
+    found = first_but_never_right(inputs.calibration)
+    if found is None:
+        return True, "No class is first on most rows without being right on any."
+    name = inputs.calibration.table.name_of(found[0])
+    return False, f"Class {name!r} is first on {100 * found[1]:.0f} % of the rows and the label of none."
 
 
 def masks(inputs: CheckInputs) -> Finding:

@@ -86,12 +86,19 @@ def describe_gain(gain: PairedGain, *, points: bool = True) -> str:
     >>> from repair.diagnosis.separability import describe_gain
     >>> from repair.statistics import PairedGain
     >>> describe_gain(PairedGain(0.021, 0.01, 400))
-    '+2.1 points (+0.1 to +4.1, p = 0.018)'
+    '+2.1 points (+0.1 to +4.1, one-sided p = 0.018)'
     """
     low, high = gain.interval()
+    p_value = f"one-sided p = {gain.p_value():.2g}"
     if points:
-        return f"{100 * gain.gain:+.1f} points ({100 * low:+.1f} to {100 * high:+.1f}, p = {gain.p_value():.2g})"
-    return f"{gain.gain:+.3f} ({low:+.3f} to {high:+.3f}, p = {gain.p_value():.2g})"
+        shown = [f"{_without_minus_zero(100 * one, 1):+.1f}" for one in (gain.gain, low, high)]
+        return f"{shown[0]} points ({shown[1]} to {shown[2]}, {p_value})"
+    return f"{gain.gain:+.3f} ({low:+.3f} to {high:+.3f}, {p_value})"
+
+
+def _without_minus_zero(value: float, digits: int) -> float:
+    """Round; −0.0 becomes 0.0, because a sign that says nothing irritates."""
+    return round(value, digits) + 0.0
 
 
 def held_out(calibration: CalibrationSet, *, seed: int = 0) -> HeldOut | NotApplicable:

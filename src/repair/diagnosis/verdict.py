@@ -47,8 +47,9 @@ class Verdict:
     best_gain : PairedGain or NotApplicable
         Held-out gain of the correction in question: the chosen one, or the best of those that were
         not good enough.  It was chosen for being large, and is optimistic by that.
-    frequent : PairedGain or NotApplicable
-        The chosen correction's held-out accuracy on rows of frequent classes, less Base's.
+    rare, frequent : PairedGain or NotApplicable
+        The held-out accuracy of the correction in question on rows of rare and of frequent
+        classes, less Base's.
     is_open : bool
         Whether the interval of the gain holds both zero and a worthwhile gain (1 point).
     more_units : int or None
@@ -62,6 +63,7 @@ class Verdict:
     mode: str
     gain: PairedGain | NotApplicable
     best_gain: PairedGain | NotApplicable
+    rare: PairedGain | NotApplicable
     frequent: PairedGain | NotApplicable
     is_open: bool
     more_units: int | None
@@ -80,10 +82,13 @@ class Verdict:
             lines.append(f"Expected gain {self.gain}.")
         else:
             lines.append(f"Expected gain in accuracy over Base (nested): {describe_gain(self.gain)}.")
-        if isinstance(self.frequent, PairedGain):
-            lines.append(f"Frequent classes: {describe_gain(self.frequent)}.")
         if self.mode == "base" and isinstance(self.best_gain, PairedGain):
             lines.append(f"The best correction that was tried: {describe_gain(self.best_gain)}.")
+        for name, gain in (("Rare", self.rare), ("Frequent", self.frequent)):
+            if isinstance(gain, PairedGain):
+                lines.append(f"{name} classes{' under it' * (self.mode == 'base')}: {describe_gain(gain)}.")
+        if self.mode == "base" and isinstance(self.rare, PairedGain) and self.rare.interval()[0] > 0:
+            lines.append("Rare classes would gain; if they matter more than accuracy, choose a mode and a dial.")
         if self.is_open:
             lines.append(
                 f"How much is gained is open; roughly {self.more_units} more labelled {self.unit} would settle it."
@@ -97,7 +102,9 @@ def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
     best = _in_question(auto)
     if auto.gain is None or best is None:
         nothing = NotApplicable("nothing was fitted, because there are too few rows or groups")
-        return Verdict("too few rows to say", "base", nothing, nothing, nothing, False, None, unit, auto.reason)
+        return Verdict(
+            "too few rows to say", "base", nothing, nothing, nothing, nothing, False, None, unit, auto.reason
+        )
     kept = auto.chosen.rung == "base"
     # Where folds keep Base the nested gain is zero by construction; what more rows could show is
     # the gain of the correction that was turned down.
@@ -106,13 +113,15 @@ def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
     answer = ANSWERS.get(auto.chosen.rung, "leave it")
     if kept and is_open and asked.gain >= WORTHWHILE:
         answer = "too few rows to say"
+    rare, frequent = _strata(calibration, best, auto.rungs[0])
     n_units = len(calibration.labels) if calibration.groups is None else int(calibration.groups.max()) + 1
     return Verdict(
         answer,
         auto.chosen.rung,
         auto.gain,
         best.gain,
-        _frequent(calibration, auto),
+        rare,
+        frequent,
         is_open,
         max(1, units_needed(asked, n_units) - n_units) if is_open else None,
         unit,
@@ -149,13 +158,15 @@ def _is_open(gain: PairedGain) -> bool:
     return low <= 0.0 and WORTHWHILE <= high < np.inf
 
 
-def _frequent(calibration: CalibrationSet, auto: AutoChoice) -> PairedGain | NotApplicable:
-    """Return what the chosen correction brings the frequent classes on held-out rows."""
-    if auto.chosen.rung == "base":
-        return NotApplicable("the base order is kept, so nothing changes for any class")
+def _strata(calibration: CalibrationSet, correction: RungResult, base: RungResult) -> list[PairedGain | NotApplicable]:
+    """Return what a correction brings rare and frequent classes on held-out rows."""
     given = calibration.table.class_counts
-    frequent = ~rare_classes(calibration.label_counts() if given is None else given)
-    which = (calibration.labels >= 0) & frequent[calibration.labels]
-    if not which.any():
-        return NotApplicable("no calibration row is labelled with a frequent class")
-    return gain_where(auto.chosen.hits - auto.rungs[0].hits, which, calibration)
+    rare = rare_classes(calibration.label_counts() if given is None else given)
+    gains: list[PairedGain | NotApplicable] = []
+    for name, members in (("rare", rare), ("frequent", ~rare)):
+        which = (calibration.labels >= 0) & members[calibration.labels]
+        if which.any():
+            gains.append(gain_where(correction.hits - base.hits, which, calibration))
+        else:
+            gains.append(NotApplicable(f"no calibration row is labelled with a {name} class"))
+    return gains

@@ -44,7 +44,7 @@ def rows_of_arrays(arrays: dict[str, AnyArray], classes: ClassIndex) -> Rows:
         if position is not None:
             assert names is not None
             scores = _reordered(main, position, names)
-    per_row = {name: arrays[name] for name in ROW_ARRAYS if name in arrays}
+    per_row: dict[str, Any] = {name: arrays[name] for name in ROW_ARRAYS if name in arrays}
     for name, values in per_row.items():
         if values.ndim != 1 or len(values) != len(main):
             raise InputError(f"{name} has shape {values.shape} where there are {len(main)} rows; save one entry each")

@@ -56,6 +56,7 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
         new_classes=resolved.new,
         labels=None if labels is None else label_values(labels, resolved.names, n_classes, label_place),
         row_ids=lines.row_ids,
+        row_name=row_name,
         other=other,
         notes=notes,
         **found,

@@ -26,6 +26,8 @@ def write_ranking(
     row_ids: Any = None,
     other: Any = None,
     layout: str = "lists",
+    row_name: str = "row",
+    base_scores: ArrayLike | None = None,
 ) -> None:
     """Write a ranking in the format that the file's name tells; all of it or nothing.
 
@@ -47,6 +49,11 @@ def write_ranking(
     layout : {"lists", "long"}, default "lists"
         One line per row with lists of candidates, or one line per candidate.  CSV has no lists:
         there, "lists" writes columns ``rank_1, score_1, rank_2, …``.
+    row_name : str, default "row"
+        What the column of row ids is called.
+    base_scores : array_like, shape (n, k), optional
+        What the candidates' scores were, aligned with ``ranking.ids``; with them the long layout
+        has columns ``base_rank`` and ``base_score``, and lists have ``candidate_base_scores``.
 
     Examples
     --------
@@ -65,7 +72,7 @@ def write_ranking(
     check_choice(layout, "layout", ("lists", "long"))
     if not isinstance(ranking, Ranking):
         raise InputError(f"ranking is {type(ranking).__name__}; pass what rerank() returns")
-    content = _Content(ranking, class_names, probabilities, row_ids, other)
+    content = _Content(ranking, class_names, probabilities, row_ids, other, row_name, base_scores)
     with building(f".{format_.kind}"):
         if format_.kind == "npy":
             packed = array_bytes(ranking.ids)
@@ -88,11 +95,15 @@ class _Content:
         probabilities: ArrayLike | None,
         row_ids: Any,
         other: Any,
+        row_name: str,
+        base_scores: ArrayLike | None,
     ) -> None:
         self.ranking = ranking
+        self.row_name = row_name
+        self.base_scores = None if base_scores is None else _check_aligned(base_scores, "base_scores", ranking)
         self.real = ranking.ids != PAD_ID
         self.names = None if class_names is None else check_class_names(class_names, ranking.n_classes)
-        self.probabilities = None if probabilities is None else _check_probabilities(probabilities, ranking)
+        self.probabilities = None if probabilities is None else _check_aligned(probabilities, "probabilities", ranking)
         self.row_ids = None if row_ids is None else np.asarray(row_ids)
         self.other = _columns_of(other)
         given = {**self.other, **({} if self.row_ids is None else {"row_ids": self.row_ids})}
@@ -124,7 +135,9 @@ class _Content:
         ours["candidate_scores"] = self._list(self.ranking.scores[self.real])
         if self.probabilities is not None:
             ours["candidate_probabilities"] = self._list(self.probabilities[self.real])
-        return self._beside({} if self.row_ids is None else {"row": self.row_ids}, ours)
+        if self.base_scores is not None:
+            ours["candidate_base_scores"] = self._list(self.base_scores[self.real])
+        return self._beside({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
 
     def wide(self) -> dict[str, Any]:
         """Return one line per row with columns for each rank, empty where a row has no more candidates."""
@@ -137,7 +150,7 @@ class _Content:
             ours[f"score_{rank + 1}"] = pa.array(self.ranking.scores[:, rank], mask=absent)
             if self.probabilities is not None:
                 ours[f"probability_{rank + 1}"] = pa.array(self.probabilities[:, rank], mask=absent)
-        return self._beside({} if self.row_ids is None else {"row": self.row_ids}, ours)
+        return self._beside({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
 
     def long(self) -> dict[str, Any]:
         """Return one line per candidate, best first within each row."""
@@ -151,7 +164,9 @@ class _Content:
         ours |= {"candidate_id": ids, "score": self.ranking.scores[self.real]}
         if self.probabilities is not None:
             ours["probability"] = self.probabilities[self.real]
-        first = {"row": rows if self.row_ids is None else self.row_ids[rows]}
+        if self.base_scores is not None:
+            ours |= {"base_rank": self.ranking.order[self.real] + 1, "base_score": self.base_scores[self.real]}
+        first = {self.row_name: rows if self.row_ids is None else self.row_ids[rows]}
         return self._beside(first, ours, lambda values: _taken(values, rows))
 
     def table(self, columns: dict[str, Any]) -> Any:
@@ -195,10 +210,10 @@ class _Content:
         return pa.LargeListArray.from_arrays(offsets, values if isinstance(values, pa.Array) else pa.array(values))
 
 
-def _check_probabilities(probabilities: ArrayLike, ranking: Ranking) -> FloatArray:
-    values = numeric_array(probabilities, "probabilities", 2).astype(np.float64)
+def _check_aligned(given: ArrayLike, name: str, ranking: Ranking) -> FloatArray:
+    values = numeric_array(given, name, 2).astype(np.float64)
     if values.shape != ranking.ids.shape:
-        raise InputError(f"probabilities has shape {values.shape}, the ranking {ranking.ids.shape}; make them alike")
+        raise InputError(f"{name} has shape {values.shape}, the ranking {ranking.ids.shape}; make them alike")
     return values
 
 

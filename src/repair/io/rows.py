@@ -36,6 +36,7 @@ class Rows:
     other: Any = None
     notes: tuple[str, ...] = ()
     known: dict[str, Any] = field(default_factory=dict)
+    row_name: str | None = None
 
 
 def refuse_repeats(row_of: AnyArray, class_ids: AnyArray, n_classes: int, place: Place, name_of: Place) -> None:
@@ -101,7 +102,7 @@ def optional_columns(table: FileTable, columns: ColumnNames, taken: set[str]) ->
             continue
         taken.add(name)
         if role == "row":
-            found["row_ids"] = as_objects(row_id_column(table, name))
+            found |= {"row_ids": as_objects(row_id_column(table, name)), "row_name": name}
         elif role == "group":
             found["groups"] = group_column(table, name)
         else:

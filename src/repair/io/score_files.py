@@ -48,6 +48,8 @@ class ScoreFile:
     layout : {"dense", "candidates", "long"}
     notes : tuple of str
         What a user should know about how the file was read.
+    row_name : str or None
+        What the file calls the column of row ids.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class ScoreFile:
     other: Any
     layout: str
     notes: tuple[str, ...]
+    row_name: str | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -204,4 +207,7 @@ def _together(rows: Rows, classes: ClassFile | None, similarity: Any) -> ScoreFi
         notes.append("counts, groups and similarity are left out: they say nothing about the new classes")
     row_fields = {"groups": rows.groups, "sample_weight": rows.sample_weight}
     scores = ScoreSet(rows.scores, rows.labels, class_names=rows.class_names, **row_fields, **known)  # type: ignore[arg-type]
-    return ScoreFile(scores, rows.class_names, rows.new_classes, rows.row_ids, rows.other, rows.layout, tuple(notes))
+    names = rows.class_names
+    return ScoreFile(
+        scores, names, rows.new_classes, rows.row_ids, rows.other, rows.layout, tuple(notes), rows.row_name
+    )
