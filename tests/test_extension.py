@@ -106,3 +106,17 @@ def test_a_similarity_function_cannot_be_extended(problem):
     model = fitted(problem, similarity=lambda left, right: np.ones(len(left)))
     with pytest.raises(InputError, match="similarity is a function"):
         model.extended(["new"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([""],), r"new_names\[0\] is empty"),
+        ((["wolf"], [1]), "class_groups is list"),
+        ((["wolf"], None, 5), "class_counts is int"),
+    ],
+)
+def test_what_is_no_name_or_mapping_is_refused(problem, arguments, message):
+    model = Reranker(problem.k, "classwise").fit(problem.scores, problem.labels, **problem.known)
+    with pytest.raises(InputError, match=message):
+        model.extended(*arguments)

@@ -33,7 +33,9 @@ def extend_state(
     A new class is treated as if nothing were known of it: its offset is its group's mean (the
     prior's where offsets were shrunk, else that of the known classes' offsets), its training count
     the group's geometric mean, its similarity to any other class the mean over the known ones.
-    Without a group, the group is all known classes.
+    Without a group, the group is all known classes.  Scores of known classes stay what they were;
+    with a dial all of a row's scores move by one constant, because class shares are shares of more
+    classes.
 
     Parameters
     ----------
@@ -66,6 +68,9 @@ def extend_state(
     table = correction.table
     known = table.class_names or tuple(map(str, range(table.n_classes)))
     added = _check_new(new_names, known)
+    for name, value in (("class_groups", class_groups), ("class_counts", class_counts)):
+        if value is not None and not isinstance(value, Mapping):
+            raise InputError(f"{name} is {type(value).__name__}; pass a mapping from class name to value")
     peers = _peers(added, known, {} if class_groups is None else class_groups)
     offsets = np.array([_group_offset(correction, state.shrinkage, which) for which in peers])
     counts = None
@@ -100,6 +105,8 @@ def _check_new(new_names: Sequence[str], known: tuple[str, ...]) -> tuple[str, .
     added = check_class_names(new_names, len(new_names))
     if not added:
         raise InputError("new_names is empty; name at least one class")
+    if "" in added:
+        raise InputError(f"new_names[{added.index('')}] is empty; give every class a name")
     old = set(known)
     twice = next((name for name in added if name in old), None)
     if twice is not None:

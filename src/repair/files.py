@@ -1,6 +1,7 @@
 """Writing files so that a reader sees the old content or the new, never half of it."""
 
 import contextlib
+import errno
 import os
 import secrets
 from os import PathLike
@@ -15,6 +16,8 @@ def write_atomically(path: "str | PathLike[str]", content: bytes) -> None:
     On any failure, an interrupt included, the temporary file is removed and `path` is untouched.
     """
     target = Path(os.path.realpath(path))  # a link is written through, not replaced
+    if target.exists() and not target.is_file():  # renaming onto a device or a pipe would replace it
+        raise OSError(errno.EINVAL, "this is no regular file; name another place to write to", os.fspath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         # O_EXCL: never write into a file that somebody else made; 0o666 is narrowed by the umask.

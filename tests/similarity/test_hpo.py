@@ -240,3 +240,14 @@ def test_the_release_on_file(shared_data):
     three = [annotations[disease] for disease in ("OMIM:154700", "OMIM:609192", "OMIM:607208")]
     for found in (hpo_jaccard(three, ontology), hpo_information_content(three, ontology, annotations)):
         assert found[0, 1] > 3 * found[0, 2]
+
+
+def test_a_term_cannot_be_its_own_ancestor():
+    with pytest.raises(InputError, match="its own ancestor"):
+        Ontology({"a": ("b",), "b": ("a",)})
+
+
+def test_a_deeply_nested_file_is_no_ontology(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(InputError, match="not a file of ontology terms"):
+        Ontology.read(tmp_path / "deep.json")

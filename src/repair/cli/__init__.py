@@ -4,9 +4,11 @@ Exit codes: 0; 1 if a check or a comparison failed; 2 for bad input; 130 after C
 defect of our own.
 """
 
+import contextlib
 import io
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -18,6 +20,9 @@ from repair.errors import ArtifactError, InputError, MissingExtraError, NotFitte
 __all__ = ["main", "run"]
 
 INTERRUPTED, BAD_INPUT, DEFECT = 130, 2, 3
+#: A process that a signal ended has this plus the signal's number for its exit code.
+SIGNAL_CODES = 128
+ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 #: What the library tells Python users to do, and what that is here.
 OPTIONS = {
@@ -31,15 +36,41 @@ OPTIONS = {
 
 def main() -> NoReturn:
     """Run the command ``repair`` and end the process."""
+    _open_closed_streams()
+    for number in ENDING_SIGNALS:
+        signal.signal(number, _end)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a class name may have signs that the terminal has not
             stream.reconfigure(errors="backslashreplace")
-    code = run(sys.argv[1:])
-    if code == INTERRUPTED:
+    try:
+        code = run(sys.argv[1:])
+    except EndedBySignal as ended:
+        code = SIGNAL_CODES + ended.number
+    if code == INTERRUPTED or code > SIGNAL_CODES:
         # Threads may be in the middle of something long; nobody waits for them after Ctrl-C.
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):
+            sys.stderr.flush()
         os._exit(code)
     raise SystemExit(code)
+
+
+class EndedBySignal(BaseException):
+    """Somebody asked the process to end; what is half-written is taken away on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _end(number: int, _: object) -> NoReturn:
+    raise EndedBySignal(number)
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started without output streams (`>&-`) ones that swallow everything."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - it lives as long as the process
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -74,6 +105,8 @@ def _run(arguments: list[str]) -> int:
         return command.main(arguments, prog_name="repair", standalone_mode=False) or 0
     except typer.Abort:
         return INTERRUPTED
+    except SystemExit:  # rich ends a process whose reader has seen enough (`--help | head`); that is no failure
+        return 0
 
 
 def _refuse(error: Exception) -> int:

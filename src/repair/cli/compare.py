@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+WRITTEN = ("comparison.md", "comparison.tex", "comparison.csv", "comparison.json", "rows.npz")
+
 
 def compare(
     calibration: Annotated[Path, typer.Argument(help="Scores with labels, to fit on.", show_default=False)],
@@ -53,7 +55,7 @@ def compare(
         if name not in chosen:
             raise InputError(f"--require compares {require} with base, but --methods lacks {name}; add it")
     if out is not None:
-        check_folder(out)
+        check_folder(out, WRITTEN, calibration, test, rows, classes, test_labels)
     with progress_bar("comparing", len(chosen) * (1 + trials), show=True) as step:
         found = run(
             chosen,

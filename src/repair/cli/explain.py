@@ -49,6 +49,8 @@ def _place_of(row: str, file: ScoreFile) -> int:
     from repair.errors import InputError
 
     ids = [] if file.row_ids is None else list(map(str, file.row_ids))
+    if ids.count(row) > 1:
+        raise InputError(f"{ids.count(row)} rows have the id {row!r}; give the number of the one you mean, from 0 on")
     if row in ids:
         return ids.index(row)
     if row.isascii() and row.isdigit() and int(row) < len(file):

@@ -77,7 +77,7 @@ def fit(
     from repair.cli.output import show, show_json
     from repair.reranker import Reranker
 
-    check_output(out)
+    check_output(out, calibration, rows, classes)
     how = {} if mode in BASELINES else {"seed": seed, "progress": True}
     model = make_method(mode, n_candidates, **method.given(), **how)
     given = read_calibration(calibration, rows, classes).rows

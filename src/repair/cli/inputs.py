@@ -2,14 +2,15 @@
 
 import errno
 import os
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
 from repair.cli.similarities import build_similarity
-from repair.errors import InputWarning, warn_user
+from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import ShortlistReranker
 from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
 
@@ -133,8 +134,14 @@ def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[
     return columns
 
 
-def check_output(path: Path) -> None:
-    """Refuse a file that cannot be written before any work is done for it."""
+def check_output(path: Path, *inputs: Any) -> None:
+    """Refuse a file that cannot be written, or is an input, before any work is done for it.
+
+    Inputs are paths, or bundles of options with paths among them.
+    """
+    for one in _paths(inputs):
+        if path.exists() and one.exists() and os.path.samefile(path, one):
+            raise InputError(f"{path} is an input of this command, and would be lost; name another file to write to")
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not path.parent.is_dir():
@@ -142,8 +149,19 @@ def check_output(path: Path) -> None:
     _check_writable(path.parent)
 
 
-def check_folder(path: Path) -> None:
-    """Refuse a folder that can be neither made nor written to, likewise."""
+def _paths(inputs: Iterable[Any]) -> Iterator[Path]:
+    for one in inputs:
+        if isinstance(one, Path):
+            yield one
+        elif is_dataclass(one):
+            yield from (value for value in vars(one).values() if isinstance(value, Path))
+
+
+def check_folder(path: Path, files: Iterable[str], *inputs: Any) -> None:
+    """Refuse a folder that can be neither made nor written to, or whose files are inputs, likewise."""
+    for name in files:
+        if (path / name).exists():
+            check_output(path / name, *inputs)
     place = next(one for one in (path, *path.absolute().parents) if one.exists())
     if not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))

@@ -39,6 +39,9 @@ def make_method(name: str, n_candidates: int, **options: Any) -> ShortlistRerank
         made: ShortlistReranker = BASELINES[name](n_candidates, **given)
         return made
     if name == "published":
+        fixed = next((key for key in given if key in PUBLISHED), None)
+        if fixed is not None:
+            raise InputError(f"published is what it is; leave --{fixed.replace('_', '-')} out, or use --mode pairwise")
         return Reranker(n_candidates, **{**given, **PUBLISHED})
     return Reranker(n_candidates, name, **given)
 

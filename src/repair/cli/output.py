@@ -64,7 +64,10 @@ def fail(text: str) -> None:
 
 
 def _line(kind: str, text: str) -> None:
-    print(f"{kind}: {' '.join(text.split())}", file=sys.stderr)  # a file name may hold a line break
+    try:
+        print(f"{kind}: {' '.join(text.split())}", file=sys.stderr, flush=True)  # a file name may hold a line break
+    except OSError:  # nobody can read it, and the exit code still tells
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 @contextmanager

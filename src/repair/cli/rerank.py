@@ -33,11 +33,14 @@ def rerank(
     from repair.calibration import as_shortlist
     from repair.cli.inputs import check_output, kept_columns, read_for_model
     from repair.cli.output import show, show_json
+    from repair.inputs import check_choice
     from repair.io import write_ranking
     from repair.io.formats import format_of
     from repair.progress import progress_bar
 
-    check_output(out)
+    check_output(out, model, scores, classes, rows)
+    if layout is not None:
+        check_choice(layout, "layout", ("lists", "long"))
     arrays = format_of(out).is_arrays
     with progress_bar("reranking", 3, show=True) as step:
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)

@@ -116,7 +116,10 @@ def group_column(table: FileTable, name: str) -> AnyArray:
     if text.null_count:
         row = int(np.argmax(text.is_null().to_numpy(zero_copy_only=False)))
         raise InputError(f"{table.place(row, name)} is missing; every row needs a group")
-    return as_objects(text)
+    groups = as_objects(text)
+    if (groups == "").any():  # in CSV a missing cell is empty text, and would tie unrelated rows together
+        raise InputError(f"{table.place(int(np.argmax(groups == '')), name)} is empty; every row needs a group")
+    return groups
 
 
 def weight_column(table: FileTable, name: str) -> FloatArray:

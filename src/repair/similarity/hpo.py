@@ -67,6 +67,7 @@ class Ontology:
             for parent in above:
                 if parent not in self.parents:
                     raise InputError(f"the parent {parent!r} of {term!r} is not a term; give every ancestor its entry")
+        _refuse_cycles(self.parents)
 
     def __repr__(self) -> str:
         return f"Ontology({len(self.parents)} terms, {len(self.replaced)} replaced, release {self.release!r})"
@@ -98,7 +99,7 @@ class Ontology:
             content = json.loads(text)
             parents = {term: tuple(above) for term, (_, above) in content["terms"].items()}
             return cls(parents, dict(content["replaced"]), str(content["version"]))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
@@ -204,6 +205,15 @@ class Ontology:
         return frozenset(seen)
 
 
+def _refuse_cycles(parents: Mapping[str, tuple[str, ...]]) -> None:
+    from graphlib import CycleError, TopologicalSorter
+
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        raise InputError(f"{' is a '.join(error.args[1])}: a term cannot be its own ancestor") from None
+
+
 def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
     """Read which phenotypes each disease has.
 
@@ -236,7 +246,7 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
             disease = json.loads(line)
             terms = tuple(str(term) for term, frequency in disease["hpo"] if not _is_never(frequency))
             annotations[disease["id"]] = terms
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise InputError(
                 f"line {number} of {path} is not an annotated disease ({type(error).__name__}: {error}); "
                 'expected {"id": …, "hpo": [[term, frequency], …]}'

@@ -123,7 +123,7 @@ def _steps_up(wnid: str, position: int, hypernyms: Hypernyms) -> dict[str, int]:
 def _from_json(text: str, place: Path) -> dict[str, tuple[str, ...]]:
     try:
         return {synset: tuple(above) for synset, (_, above) in json.loads(text).items()}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{place} is not a file of hypernyms ({error}); expected {{synset: [word, [hypernyms]]}}"
         ) from None
