@@ -65,3 +65,20 @@ def test_the_oracle_is_the_true_posterior_on_the_same_shortlist():
     truth = Ranking.from_scores(shortlist, np.take_along_axis(problem.test.log_posterior, shortlist.ids, axis=1))
     expected = evaluate(truth, problem.test.labels, problem.class_counts).conditional
     assert results["true-posterior oracle"].conditional == expected
+
+
+def test_a_shortlist_that_is_kept_holds_the_classes_of_the_scores_before_the_corruption():
+    kept = make_synthetic(SyntheticSettings(n_calibration=50, n_test=300, taken_again=False)).test
+    again = make_synthetic(SyntheticSettings(n_calibration=50, n_test=300)).test
+    listed = np.isfinite(kept.scores)
+    assert (listed.sum(axis=1) == 10).all()
+    np.testing.assert_array_equal(kept.scores[listed], again.scores[listed])
+    first, second = Shortlist.from_scores(kept.scores), Shortlist.from_scores(again.scores)
+    different = (np.sort(first.ids, axis=1) != np.sort(second.ids, axis=1)).any(axis=1)
+    assert 0.05 < different.mean() < 0.95
+
+
+def test_the_tail_share_says_how_rare_a_pairs_rare_class_is():
+    problem = make_synthetic(SyntheticSettings(n_calibration=5, n_test=5, tail_share=0.2))
+    assert (problem.pairs[:, 0] >= 80).all()
+    assert (problem.pairs[:, 1] < 20).all()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import FloatArray, IntArray
+from repair.arrays import BoolArray, FloatArray, IntArray
 
 __all__ = ["SyntheticPart", "SyntheticProblem", "SyntheticSettings", "make_synthetic"]
 
@@ -39,6 +39,11 @@ class SyntheticSettings:
         δ, by which a pair's scores are moved apart where both are on the base shortlist.
     sign_per_pair : bool
         Whether each pair of a row draws its own sign, or the row draws one for all.
+    tail_share : float
+        Share of the classes, rarest first, from which a pair's rare class may come.
+    taken_again : bool
+        Whether the shortlist is that of the corrupted scores, or stays that of the scores before;
+        then all other classes score −Inf, which means "not a candidate".
     n_candidates : int
         k of the shortlist on which pairs must meet.
     seed : int
@@ -55,6 +60,8 @@ class SyntheticSettings:
     nearest_pairs: bool = True
     strength: float = 3.0
     sign_per_pair: bool = False
+    tail_share: float = 0.8
+    taken_again: bool = True
     n_candidates: int = 10
     seed: int = 0
 
@@ -118,7 +125,8 @@ def _choose_pairs(chosen: SyntheticSettings, similarity: FloatArray, rng: np.ran
     """Return (rare, frequent) class pairs; the prior falls with the id, so the first fifth is frequent."""
     n_frequent = chosen.n_classes - 4 * chosen.n_classes // 5
     frequent = np.sort(rng.permutation(n_frequent)[: chosen.n_pairs])
-    rare = rng.permutation(np.arange(n_frequent, chosen.n_classes))
+    n_rare = round(chosen.tail_share * chosen.n_classes)
+    rare = rng.permutation(np.arange(chosen.n_classes - n_rare, chosen.n_classes))
     pairs = []
     for head in frequent:
         tail = rare[np.argmax(similarity[head, rare])] if chosen.nearest_pairs else rare[0]
@@ -142,12 +150,14 @@ def _draw(
     log_posterior -= np.logaddexp.reduce(log_posterior, axis=1, keepdims=True)
     noise = rng.normal(scale=np.sqrt(chosen.noise_variance), size=log_posterior.shape)
     scores = log_posterior - chosen.bias * np.log(prior) + noise
-    _confuse(scores, pairs, chosen, rng)
+    listed = _confuse(scores, pairs, chosen, rng)
+    if not chosen.taken_again:
+        scores[~listed] = -np.inf
     return SyntheticPart(scores, labels, log_posterior)
 
 
-def _confuse(scores: FloatArray, pairs: IntArray, chosen: SyntheticSettings, rng: np.random.Generator) -> None:
-    """Move the scores of each pair that meets on a shortlist apart, either way, in place."""
+def _confuse(scores: FloatArray, pairs: IntArray, chosen: SyntheticSettings, rng: np.random.Generator) -> BoolArray:
+    """Move the scores of each pair that meets on a shortlist apart, in place; return who was listed before."""
     cut = np.partition(scores, -chosen.n_candidates, axis=1)[:, -chosen.n_candidates, None]
     listed = scores >= cut
     shared = rng.choice([-1.0, 1.0], size=(len(scores), 1))
@@ -157,3 +167,4 @@ def _confuse(scores: FloatArray, pairs: IntArray, chosen: SyntheticSettings, rng
         move = chosen.strength * sign * (listed[:, rare] & listed[:, frequent])
         scores[:, rare] += move
         scores[:, frequent] -= move
+    return listed
