@@ -15,7 +15,7 @@ import numpy as np
 import repair
 from repair.comparison import Comparison, Difference, Signs
 from repair.comparison_metrics import METRICS
-from repair.tables import text_table
+from repair.tables import markdown_table, text_table
 
 __all__ = ["as_csv", "as_json", "as_latex", "as_markdown", "as_npz", "as_text"]
 
@@ -66,9 +66,8 @@ def as_markdown(comparison: Comparison) -> str:
     """Return the tables as Markdown."""
     parts = []
     for one in _sections(comparison):
-        rule = [":--" if place < one.n_text else "--:" for place in range(len(one.header))]
         lines = [[cell.strip().translate(MARKDOWN) for cell in line] for line in (one.header, *one.rows)]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
+        table = markdown_table(lines[0], lines[1:], text_columns=range(one.n_text))
         parts.append(f"**{one.caption.translate(MARKDOWN)}**\n\n{table}")
     return "\n\n".join([*parts, *(note.translate(MARKDOWN) for note in _notes(comparison))]) + "\n"
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-__all__ = ["text_table"]
+__all__ = ["markdown_table", "text_table"]
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: Sequence[int] = (0,)) -> str:
@@ -27,3 +27,18 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, text_col
         return "  ".join(padded).rstrip()
 
     return "\n".join(aligned(line) for line in lines)
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: Sequence[int] = (0,)) -> str:
+    """Return a Markdown table: text columns to the left, all others to the right.
+
+    Examples
+    --------
+    >>> from repair.tables import markdown_table
+    >>> print(markdown_table(["method", "hit@1"], [["Base", "41.0"]]))
+    | method | hit@1 |
+    | :-- | --: |
+    | Base | 41.0 |
+    """
+    rule = [":--" if column in text_columns else "--:" for column in range(len(header))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, rule, *rows])

@@ -4,19 +4,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment
 from repair.bench.synthetic import SyntheticProblem, SyntheticSettings, make_synthetic
+from repair.bench.synthetic_methods import fit_and_score, usual_methods
 from repair.estimator import ShortlistReranker
-from repair.evaluation import Evaluation, evaluate
-from repair.ranking import Ranking
-from repair.reranker import Reranker
-from repair.shortlist import Shortlist
+from repair.evaluation import Evaluation
 from repair.tables import text_table
 
 __all__ = ["comparison_table", "evaluate_methods", "run_synthetic"]
-
-#: The features the paper uses on this problem.
-TERMS = ("score_gap", "rank_gap", "similarity")
 
 COLUMNS = {
     "coverage": "coverage",
@@ -31,30 +25,9 @@ COLUMNS = {
 PERCENT = ("coverage", "hit@1", "hit@3", "rare", "frequent")
 
 
-def _methods() -> dict[str, ShortlistReranker]:
-    return {
-        "Base": Base(),
-        "LogitAdj": LogitAdjustment(),
-        "Classwise": Reranker(mode="classwise"),
-        "Classwise+temperature": ClasswiseTemperature(),
-        "Pairwise-only": Reranker(mode="pairwise_only", terms=TERMS),
-        "REPAIR": Reranker(mode="pairwise", terms=TERMS),
-    }
-
-
 def evaluate_methods(problem: SyntheticProblem) -> tuple[dict[str, Evaluation], dict[str, ShortlistReranker]]:
     """Fit every method on the calibration part and score it, and the oracle, on the test part."""
-    known = {"class_counts": problem.class_counts, "similarity": problem.similarity}
-    fitted = {
-        name: method.fit(problem.calibration.scores, problem.calibration.labels, **known)
-        for name, method in _methods().items()
-    }
-    shortlist = Shortlist.from_scores(problem.test.scores)
-    rankings = {name: method.rerank(shortlist) for name, method in fitted.items()}
-    truth = np.take_along_axis(problem.test.log_posterior, shortlist.ids, axis=1)
-    rankings["true-posterior oracle"] = Ranking.from_scores(shortlist, truth)
-    results = {name: evaluate(ranking, problem.test.labels, problem.class_counts) for name, ranking in rankings.items()}
-    return results, fitted
+    return fit_and_score(problem, usual_methods())
 
 
 def run_synthetic(seed: int = 0, *, separable: bool = False) -> Iterator[str]:
