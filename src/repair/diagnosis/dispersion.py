@@ -64,8 +64,8 @@ class Dispersion:
 def threshold_dispersion(shortlist: Shortlist, labels: ArrayLike, *, min_meetings: int = 5) -> Dispersion:
     """Measure how much score gaps vary, as the paper defines it.
 
-    A large value is necessary for thresholds to cross, but not sufficient: gaps may vary widely
-    and one cut still serve all rows.
+    A large value is a hint, not more.  Gaps may vary widely and one cut still serve all rows; and
+    thresholds cross without any dispersion where equal gaps come with both labels.
 
     Parameters
     ----------
