@@ -75,7 +75,8 @@ def test_forty_rows_are_too_few():
     assert "rows are covered; held-out gains need 50" in str(result.separability)
     assert result.quintiles == result.separability
     assert "RP111" in [check.code for check in result.failed]
-    assert str(result).startswith("Too few rows to say.\nExpected gain not applicable: nothing was fitted")
+    assert str(result).startswith("First mend this; no number below can be trusted before:\nRP111 error")
+    assert "Too few rows to say.\nExpected gain not applicable: nothing was fitted" in str(result)
 
 
 def test_groups_are_the_unit_of_evidence():

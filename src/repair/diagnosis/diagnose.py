@@ -113,20 +113,24 @@ class Diagnosis:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        """Return the verdict, a summary, and the checks that did not pass."""
+        """Return errors if any, the verdict, what it rests on, and the other checks that did not pass."""
         groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
         sizes = f"{self.n_rows} rows{groups}, {self.n_covered} covered; {self.n_classes} classes"
+        errors = [str(check) for check in self.failed if check.severity == "error"]
+        others = [str(check) for check in self.failed if check.severity != "error"]
+        pairs = [_pair_table(self.worst_pairs[:WORST_SHOWN])] if self.worst_pairs else []
         parts = [
-            str(self.verdict),
+            *(["\n".join(["First mend this; no number below can be trusted before:", *errors])] if errors else []),
+            self.verdict,
             f"{sizes}, {self.n_candidates} candidates",
-            f"separability {self.separability}" if isinstance(self.separability, NotApplicable) else self.separability,
-            self.expected,
-            *([_pair_table(self.worst_pairs[:WORST_SHOWN])] if self.worst_pairs else []),
-            self.dispersion,
-            f"ΔHit@1 by quintile {self.quintiles}" if isinstance(self.quintiles, NotApplicable) else self.quintiles,
-            "\n".join(map(str, self.failed)) or "All checks that apply passed.",
+            f"Does it take a pairwise term, or do offsets do?\n{self.separability}",
+            f"Pairs of classes that no offsets can order right on all rows; noise alone makes some.\n{self.expected}",
+            *pairs,
+            f"By how much the score at which one class should pass another varies.\n{self.dispersion}",
+            f"Where a pairwise term helps rare classes, by that variation.\n{self.quintiles}",
+            "\n".join(others) or ("" if errors else "All checks that apply passed."),
         ]
-        return "\n\n".join(map(str, parts))
+        return "\n\n".join(str(part) for part in parts if str(part))
 
 
 def diagnose(
