@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.bench.parts import CALIBRATION, TEST, TRAINING
 from repair.bench.places import data_folder
 from repair.bench.term_base import BASE_C, base_scores, term_table
 from repair.score_set import ScoreSet
@@ -30,7 +31,6 @@ CASES_HOME = "github.com/monarch-initiative/phenopacket-store"
 ONTOLOGY_HOME = "hpo.jax.org"
 CASES_FILE = "cases.jsonl.gz"
 FEWEST_PUBLICATIONS, FEWEST_CASES = 2, 3
-TRAINING, CALIBRATION, TEST = 0, 1, 2
 N_SPLITS = 5
 
 

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from repair.arrays import IntArray
+from repair.bench.parts import CALIBRATION, TEST, TRAINING
 from repair.bench.places import data_folder
+from repair.bench.problem import Problem
 from repair.errors import InputError, MissingExtraError
 from repair.score_set import ScoreSet
 from repair.similarity import cosine_similarity
 from repair.similarity.reading import read_text
 
-__all__ = ["TextData", "TextSplit", "read_goemotions", "read_massive", "tfidf_split"]
+__all__ = ["TextData", "TextSplit", "read_goemotions", "read_massive", "text_problem", "tfidf_split"]
 
 GOEMOTIONS_HOME = "github.com/google-research/google-research/tree/master/goemotions"
 MASSIVE_HOME = "github.com/alexa/massive"
-TRAINING, CALIBRATION, TEST = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +104,16 @@ def _data(names: tuple[str, ...], parts: list[list[tuple[str, int]]]) -> TextDat
                 f"label {part.max()} has no name; there are {len(names)} names, so ids go to {len(names) - 1}"
             )
     return TextData(names, tuple(tuple(text for text, _ in part) for part in parts), labels)
+
+
+def text_problem(data: TextData) -> Problem:
+    """Return the published parts as a benchmark's problem."""
+    return Problem(
+        data.class_names,
+        np.concatenate(data.labels),
+        np.repeat([TRAINING, CALIBRATION, TEST], [len(part) for part in data.labels]).astype(np.int32),
+        texts=tuple(text for part in data.texts for text in part),
+    )
 
 
 def tfidf_split(data: TextData, *, c: float = 1.0, class_weight: str | None = None) -> TextSplit:

@@ -1,0 +1,213 @@
+"""The second stage of a benchmark: a base model's scores, with all that rerankers may ask for."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.bench.parts import CALIBRATION, TEST, TRAINING
+from repair.bench.problem import Problem
+from repair.errors import InputError, MissingExtraError
+from repair.score_set import ScoreSet
+from repair.similarity import cosine_similarity
+
+__all__ = ["BaseScores", "FeatureBase", "GivenScores", "TextBase"]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseScores:
+    """Scores of the calibration and test rows.
+
+    Attributes
+    ----------
+    class_names : tuple of str
+    class_counts : ndarray (K,)
+        Training rows of each class.
+    calibration_scores, test_scores : ndarray (n, K)
+    calibration_labels, test_labels : ndarray of int (n,)
+    calibration_groups, test_groups : ndarray of int (n,), or None
+    similarity : ndarray (K, K), or None
+    weight_norms : ndarray (K,), or None
+    class_weights : ndarray (K, d), or None
+        The base's weight rows: one vector for each class.
+    calibration_embeddings, test_embeddings : ndarray (n, d), or None
+        One vector for each row; only of bases whose vectors are dense.
+    notes : tuple of str
+    """
+
+    class_names: tuple[str, ...]
+    class_counts: AnyArray
+    calibration_scores: FloatArray
+    test_scores: FloatArray
+    calibration_labels: IntArray
+    test_labels: IntArray
+    calibration_groups: IntArray | None = None
+    test_groups: IntArray | None = None
+    similarity: FloatArray | None = None
+    weight_norms: FloatArray | None = None
+    class_weights: FloatArray | None = None
+    calibration_embeddings: FloatArray | None = None
+    test_embeddings: FloatArray | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def calibration(self) -> ScoreSet:
+        """What rerankers are fitted on."""
+        return ScoreSet(
+            self.calibration_scores, self.calibration_labels, groups=self.calibration_groups, **self._classes
+        )
+
+    @property
+    def test(self) -> ScoreSet:
+        """What they are tested on."""
+        return ScoreSet(self.test_scores, self.test_labels, groups=self.test_groups, **self._classes)
+
+    @property
+    def _classes(self) -> dict[str, Any]:
+        return {
+            "class_counts": self.class_counts,
+            "similarity": self.similarity,
+            "class_names": self.class_names,
+            "weight_norms": self.weight_norms,
+        }
+
+
+@dataclass(frozen=True)
+class TextBase:
+    """TF-IDF and logistic regression.
+
+    Attributes
+    ----------
+    c : float
+        Inverse penalty.
+    class_weight : {None, "balanced"}
+    tokens : {"words", "terms", "mention"}
+        Words of a text; what lies between blanks, the vocabulary being known beforehand; or words,
+        those of the marked mention apart from those around it.
+    """
+
+    c: float = 1.0
+    class_weight: str | None = None
+    tokens: str = "words"
+
+    def __call__(self, problem: Problem) -> BaseScores:
+        """Train on the training part and score the others."""
+        if problem.texts is None:
+            raise InputError("this base reads texts, but the problem has none; give texts, or use FeatureBase")
+        vectorizer = _vectorizer(self.tokens, problem.texts)
+        texts = np.array(problem.texts, dtype=object)
+        vectorizer.fit(texts[problem.part == TRAINING])
+        return _train(problem, vectorizer.transform(texts), self.c, self.class_weight)
+
+
+@dataclass(frozen=True)
+class FeatureBase:
+    """Logistic regression on standardised features of a frozen network; balanced, it is the paper's cRT.
+
+    Attributes
+    ----------
+    c : float
+        Inverse penalty.
+    class_weight : {None, "balanced"}
+    """
+
+    c: float = 0.01
+    class_weight: str | None = "balanced"
+
+    def __call__(self, problem: Problem) -> BaseScores:
+        """Train on the training part and score the others."""
+        if problem.features is None:
+            raise InputError("this base reads features, but the problem has none; give features, or use TextBase")
+        values = problem.features.astype(np.float64)
+        training = values[problem.part == TRAINING]
+        spread = training.std(axis=0)
+        table = (values - training.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        return _train(problem, table, self.c, self.class_weight, embed=True)
+
+
+@dataclass(frozen=True)
+class GivenScores:
+    """A base whose scores come with the data, as the problem's features."""
+
+    def __call__(self, problem: Problem) -> BaseScores:
+        """Take the scores as they are."""
+        if problem.features is None:
+            raise InputError("the problem brings no scores; give them as its features")
+        return _collect(problem, problem.features.astype(np.float64))
+
+
+def _vectorizer(tokens: str, texts: tuple[str, ...]) -> Any:
+    try:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+    except ImportError:
+        raise MissingExtraError("this benchmark needs the extra 'bench': pip install 'repair-rerank[bench]'") from None
+    if tokens == "terms":
+        # Terms that training lacks still count in a row's length, as in `repair.bench.phenopackets`.
+        vocabulary = sorted({term for text in texts for term in text.split()})
+        return TfidfVectorizer(analyzer=str.split, vocabulary=vocabulary)
+    analyzer: str | Callable[[str], list[str]] = mention_tokens if tokens == "mention" else "word"
+    return TfidfVectorizer(sublinear_tf=True, analyzer=analyzer)
+
+
+def mention_tokens(text: str) -> list[str]:
+    """Return the words in lower case, those between « and » marked as the mention's.
+
+    Examples
+    --------
+    >>> from repair.bench.base_scores import mention_tokens
+    >>> mention_tokens("We train « Graph networks » here")
+    ['we', 'train', '@graph', '@networks', 'here']
+    """
+    inside, found = False, []
+    for word in text.lower().split():
+        if word in "«»":
+            inside = word == "«"
+        else:
+            found.append(f"@{word}" if inside else word)
+    return found
+
+
+def _train(problem: Problem, table: Any, c: float, class_weight: str | None, *, embed: bool = False) -> BaseScores:
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise MissingExtraError("this benchmark needs the extra 'bench': pip install 'repair-rerank[bench]'") from None
+    training = problem.part == TRAINING
+    counts = np.bincount(problem.labels[training], minlength=len(problem.class_names))
+    if not counts.all():
+        missing = problem.class_names[int(np.argmin(counts))]
+        raise InputError(f"class {missing!r} has no training row; use Problem.without_untrained_classes()")
+    model = LogisticRegression(C=c, class_weight=class_weight, max_iter=300)
+    model.fit(table[training], problem.labels[training])
+    # Of two classes the library keeps one row of weights; the negative is the other.
+    two = len(model.classes_) == 2
+    weights = np.concatenate([-model.coef_, model.coef_]) if two else model.coef_
+    bias = np.concatenate([-model.intercept_, model.intercept_]) if two else model.intercept_
+    return _collect(problem, table @ weights.T + bias, weights, table if embed else None)
+
+
+def _collect(
+    problem: Problem, scores: FloatArray, weights: FloatArray | None = None, embeddings: FloatArray | None = None
+) -> BaseScores:
+    calibration, test = problem.part == CALIBRATION, problem.part == TEST
+    similarity = problem.similarity
+    if similarity is None and weights is not None:
+        similarity = cosine_similarity(weights)
+    return BaseScores(
+        class_names=problem.class_names,
+        class_counts=problem.counts,
+        calibration_scores=scores[calibration],
+        test_scores=scores[test],
+        calibration_labels=problem.labels[calibration],
+        test_labels=problem.labels[test],
+        calibration_groups=None if problem.groups is None else problem.groups[calibration],
+        test_groups=None if problem.groups is None else problem.groups[test],
+        similarity=similarity,
+        weight_norms=None if weights is None else np.linalg.norm(weights, axis=1),
+        class_weights=None if weights is None else weights.astype(np.float32),
+        calibration_embeddings=None if embeddings is None else embeddings[calibration].astype(np.float32),
+        test_embeddings=None if embeddings is None else embeddings[test].astype(np.float32),
+        notes=problem.notes,
+    )

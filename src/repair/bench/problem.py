@@ -1,0 +1,102 @@
+"""The first stage of a benchmark: rows in three parts, and what is known about their classes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.bench.parts import CALIBRATION, TEST, TRAINING
+from repair.errors import InputError
+
+__all__ = ["Problem"]
+
+#: How many rows of each part a quick run keeps.
+QUICK_ROWS = {TRAINING: 3000, CALIBRATION: 800, TEST: 800}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Rows with labels, in training, calibration and test parts.
+
+    Attributes
+    ----------
+    class_names : tuple of str
+    labels : ndarray of int (n,)
+    part : ndarray of int (n,)
+        0 training, 1 calibration, 2 test.
+    texts : tuple of str, or None
+        What a text base reads: sentences, or terms with blanks between.
+    features : ndarray (n, d), or None
+        What other bases read.
+    groups : ndarray of int (n,), or None
+    similarity : ndarray (K, K), or None
+        None where the base's own class weights tell.
+    class_counts : ndarray (K,), or None
+        None where the training part tells.
+    notes : tuple of str
+        What was left out, and how many rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.bench.problem import Problem
+    >>> Problem(("a", "b"), np.array([0, 0, 1]), np.array([0, 0, 0])).counts.tolist()
+    [2, 1]
+    """
+
+    class_names: tuple[str, ...]
+    labels: IntArray
+    part: IntArray
+    texts: tuple[str, ...] | None = None
+    features: FloatArray | None = None
+    groups: IntArray | None = None
+    similarity: FloatArray | None = None
+    class_counts: AnyArray | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> AnyArray:
+        """Training rows of each class, which say which classes are rare."""
+        if self.class_counts is not None:
+            return self.class_counts
+        return np.bincount(self.labels[self.part == TRAINING], minlength=len(self.class_names))
+
+    def take(self, rows: AnyArray) -> "Problem":
+        """Return the problem of some of the rows."""
+        which = np.flatnonzero(rows) if rows.dtype == bool else rows
+        return replace(
+            self,
+            labels=self.labels[which],
+            part=self.part[which],
+            texts=None if self.texts is None else tuple(self.texts[row] for row in which),
+            features=None if self.features is None else self.features[which],
+            groups=None if self.groups is None else self.groups[which],
+        )
+
+    def quick(self, seed: int) -> "Problem":
+        """Return a small problem of the same kind: some rows of each part, every class in training."""
+        rng = np.random.default_rng(seed)
+        kept = []
+        for part, most in QUICK_ROWS.items():
+            rows = rng.permutation(np.flatnonzero(self.part == part))
+            first = np.unique(self.labels[rows], return_index=True)[1] if part == TRAINING else np.zeros(0, int)
+            kept += [rows[first], np.delete(rows, first)[: max(most - len(first), 0)]]
+        return self.take(np.sort(np.concatenate(kept)))
+
+    def without_untrained_classes(self) -> "Problem":
+        """Leave out classes that have no training row, with their rows, and say how many."""
+        known = self.counts > 0
+        if known.all():
+            return self
+        if not known.any():
+            raise InputError("no row is in the training part; check how the benchmark makes its parts")
+        kept = self.take(known[self.labels])
+        dropped = len(self.labels) - len(kept.labels)
+        return replace(
+            kept,
+            class_names=tuple(name for name, keep in zip(self.class_names, known, strict=True) if keep),
+            labels=(np.cumsum(known) - 1)[kept.labels].astype(np.int32),
+            similarity=None if self.similarity is None else self.similarity[np.ix_(known, known)],
+            class_counts=None if self.class_counts is None else self.class_counts[known],
+            notes=(*self.notes, f"{int((~known).sum())} classes without a training row left out ({dropped} rows)"),
+        )

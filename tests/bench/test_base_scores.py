@@ -1,0 +1,85 @@
+"""The base models: they learn from the training part alone, and bring what rerankers ask for."""
+
+import numpy as np
+import pytest
+
+from repair import InputError
+from repair.bench.base_scores import FeatureBase, GivenScores, TextBase, mention_tokens
+from repair.bench.problem import Problem
+from repair.bench.texts import TextData, text_problem, tfidf_split
+
+WORDS = ("apple", "pear", "plum")
+
+
+def text_rows(n_classes=3, **more):
+    texts = tuple(f"{word} {number}x" for word in WORDS[:n_classes] for number in range(4)) * 3
+    labels = np.tile(np.repeat(np.arange(n_classes), 4), 3)
+    part = np.repeat([0, 1, 2], 4 * n_classes)
+    return Problem(WORDS[:n_classes], labels, part, texts=texts, **more)
+
+
+@pytest.mark.needs("sklearn")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("tokens", ["words", "terms", "mention"])
+def test_a_text_base_learns_and_brings_what_is_known(n_classes, tokens):
+    base = TextBase(tokens=tokens)(text_rows(n_classes, groups=np.arange(12 * n_classes), notes=("a note",)))
+    assert base.test_scores.shape == (4 * n_classes, n_classes)
+    np.testing.assert_array_equal(base.test_scores.argmax(axis=1), base.test_labels)
+    np.testing.assert_array_equal(base.class_counts, np.full(n_classes, 4))
+    np.testing.assert_allclose(base.weight_norms, np.linalg.norm(base.class_weights, axis=1), rtol=1e-5)
+    np.testing.assert_allclose(np.diag(base.similarity), 1.0)
+    assert base.test_groups.tolist() == list(range(8 * n_classes, 12 * n_classes))
+    assert base.calibration.class_names == WORDS[:n_classes]
+    assert base.notes == ("a note",)
+
+
+@pytest.mark.needs("sklearn")
+def test_it_gives_the_scores_of_the_older_loader():
+    parts = tuple(f"{word} {number}x" for word in WORDS for number in range(4)), np.repeat(np.arange(3), 4)
+    data = TextData(WORDS, (parts[0],) * 3, (parts[1],) * 3)
+    base, split = TextBase()(text_problem(data)), tfidf_split(data)
+    np.testing.assert_allclose(base.test_scores, split.test.scores)
+    np.testing.assert_allclose(base.similarity, split.test.similarity)
+
+
+@pytest.mark.needs("sklearn")
+def test_a_feature_base_sees_no_statistics_of_other_parts():
+    rng = np.random.default_rng(0)
+    labels = np.tile(np.arange(3), 20)
+    features = 3 * np.eye(3)[labels] + rng.normal(size=(60, 3))
+    part = np.repeat([0, 1, 2], 20)
+    base = FeatureBase()(Problem(WORDS, labels, part, features=features))
+    moved = features.copy()
+    moved[part == 2] *= 100
+    again = FeatureBase()(Problem(WORDS, labels, part, features=moved))
+    np.testing.assert_array_equal(base.calibration_scores, again.calibration_scores)
+    assert base.test_embeddings.shape == (20, 3)
+    assert (base.test_scores.argmax(axis=1) == base.test_labels).mean() > 0.8
+
+
+def test_given_scores_are_taken_as_they_are():
+    scores = np.arange(6.0).reshape(3, 2)
+    base = GivenScores()(
+        Problem(("a", "b"), np.array([0, 1, 1]), np.array([1, 1, 2]), features=scores, class_counts=np.array([9, 1]))
+    )
+    np.testing.assert_array_equal(base.calibration_scores, scores[:2])
+    assert base.weight_norms is None
+    assert base.class_counts.tolist() == [9, 1]
+
+
+@pytest.mark.needs("sklearn")
+def test_what_a_base_cannot_read_is_refused():
+    rows = text_rows()
+    with pytest.raises(InputError, match="has none"):
+        FeatureBase()(rows)
+    with pytest.raises(InputError, match="brings no scores"):
+        GivenScores()(rows)
+    with pytest.raises(InputError, match="has none"):
+        TextBase()(Problem(("a",), np.zeros(1, int), np.zeros(1, int), features=np.eye(1)))
+    untrained = Problem((*WORDS, "kiwi"), rows.labels, rows.part, texts=rows.texts)
+    with pytest.raises(InputError, match="'kiwi' has no training row"):
+        TextBase()(untrained)
+
+
+def test_a_mention_is_told_from_the_words_around_it():
+    assert mention_tokens("the « New York » times of York") == ["the", "@new", "@york", "times", "of", "york"]
