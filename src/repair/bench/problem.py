@@ -11,7 +11,7 @@ from repair.errors import InputError
 __all__ = ["Problem"]
 
 #: How many rows of each part a quick run keeps.
-QUICK_ROWS = {TRAINING: 3000, CALIBRATION: 800, TEST: 800}
+QUICK_ROWS = {TRAINING: 1000, CALIBRATION: 400, TEST: 400}
 
 
 @dataclass(frozen=True, eq=False)

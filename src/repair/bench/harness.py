@@ -1,0 +1,132 @@
+"""Run a benchmark from data to tables, and list what there is to run."""
+
+import json
+from collections.abc import Callable, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from repair.bench.base_scores import BaseScores
+from repair.bench.cache import Cache
+from repair.bench.methods import METHODS, choose
+from repair.bench.registry import benchmarks, get
+from repair.bench.result_tables import FIRST, SECOND, all_tables
+from repair.bench.results import join, quintiles, result_record
+from repair.bench.stages import Stages
+from repair.comparison import Comparison
+from repair.comparison_tables import as_npz
+from repair.files import write_atomically
+from repair.inputs import check_count
+from repair.tables import text_table
+
+__all__ = ["describe", "run"]
+
+CACHE = ".repair-bench"
+LENGTHS = (5, 10, 20, 50)
+#: Methods for which other shortlist lengths are run.
+BY_LENGTH = ("base", "logit_adj", "classwise", "repair")
+
+
+def describe(data: "str | PathLike[str] | None" = None) -> str:
+    """Return a table of all benchmarks: name, whether it can be run, title.
+
+    Parameters
+    ----------
+    data : path, optional
+        The folder with the data sets, instead of ``$REPAIR_DATA``.
+    """
+    rows = [[one.name, one.title, one.state(data)] for one in benchmarks()]
+    return text_table(["name", "benchmark", "state"], rows, text_columns=(0, 1, 2))
+
+
+def run(
+    name: str,
+    *,
+    cache: "str | PathLike[str]" = CACHE,
+    out: "str | PathLike[str] | None" = None,
+    data: "str | PathLike[str] | None" = None,
+    methods: Sequence[str] | None = None,
+    trials: int = 5,
+    seed: int | None = None,
+    quick: bool = False,
+    lengths: Sequence[int] | None = None,
+    resamples: int = 10_000,
+    progress: Callable[[str], object] | None = None,
+) -> dict[str, Any]:
+    """Run one benchmark: data, base scores, protocol.
+
+    Parameters
+    ----------
+    name : str
+        One of ``describe()``.
+    cache : path, default ".repair-bench"
+        Where finished stages are kept; an interrupted run goes on from there.
+    out : path, optional
+        Folder for ``NAME.json``, ``NAME_rows.npz`` (how each test row fared) and ``NAME.txt``.
+    data : path, optional
+        The folder with the data sets, instead of ``$REPAIR_DATA``.
+    methods : sequence of str, optional
+        Names in `repair.bench.methods`; by default all that the base allows.
+    trials : int, default 5
+    seed : int, optional
+        Of the parts; by default the benchmark's own.
+    quick : bool, default False
+        A small slice of the rows, two trials, the fast methods, one shortlist length: does it run?
+    lengths : sequence of int, optional
+        Shortlist lengths to compare; by default 5, 10, 20 and 50, those above the number of
+        classes left out.
+    resamples : int, default 10000
+    progress : callable, optional
+        Called with a line of text after each step.
+
+    Returns
+    -------
+    dict
+        The content of ``NAME.json``; `repair.bench.result_tables` makes tables of it.
+    """
+    benchmark = get(name)
+    folders = benchmark.find(data)
+    trials = min(2, check_count(trials, "trials")) if quick else check_count(trials, "trials")
+    resamples = min(1000, resamples) if quick else resamples
+    parts_seed = benchmark.seed if seed is None else check_count(seed, "seed", 0)
+    say = progress or (lambda line: None)
+    stages = Stages(benchmark, folders, Cache(cache), parts_seed, quick, say)
+    base = stages.base_scores()
+    chosen = choose(methods, base.calibration.known, quick=quick)
+    compared, accounts = _compare(stages, base, chosen, benchmark.n_candidates, trials, resamples)
+    wanted = ((benchmark.n_candidates,) if quick else LENGTHS) if lengths is None else lengths
+    by_length = [one for one in BY_LENGTH if one in chosen]
+    by_k = {
+        k: _compare(stages, base, by_length, k, trials, resamples)[0]
+        for k in wanted
+        if k <= len(base.class_names) and by_length
+    }
+    settings = {
+        "seed": parts_seed,
+        "trials": trials,
+        "quick": quick,
+        "n_candidates": benchmark.n_candidates,
+        "resamples": resamples,
+    }
+    found = quintiles(compared, base, benchmark.n_candidates, FIRST, SECOND)
+    result = result_record(benchmark, base, compared, accounts, by_k, found, settings)
+    if out is not None:
+        write(result, compared, out)
+    return result
+
+
+def _compare(
+    stages: Stages, base: BaseScores, names: Sequence[str], n_candidates: int, trials: int, resamples: int
+) -> tuple[Comparison, dict[str, dict[str, Any]]]:
+    outcomes = {METHODS[one].title: stages.outcome(one, base, n_candidates, trials, stages.seed) for one in names}
+    return join(outcomes, base, resamples), {title: outcome.account for title, outcome in outcomes.items()}
+
+
+def write(result: dict[str, Any], compared: Comparison, out: "str | PathLike[str]") -> None:
+    """Write the document, the per-row outputs and the tables into a folder, which is made if missing."""
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    document = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(folder / f"{result['benchmark']}.json", document.encode())
+    write_atomically(folder / f"{result['benchmark']}_rows.npz", as_npz(compared))
+    write_atomically(folder / f"{result['benchmark']}.txt", all_tables(result).encode())

@@ -1,0 +1,59 @@
+"""MASSIVE intents: the published parts, and with a training part that is long-tailed on purpose."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from repair.bench.base_scores import TextBase
+from repair.bench.benchmark import Benchmark, Published
+from repair.bench.parts import PAPER_SEED, TRAINING, keep_per_class, long_tail_counts
+from repair.bench.problem import Problem
+from repair.bench.texts import MASSIVE_HOME, read_massive, text_problem
+
+__all__ = ["BENCHMARKS"]
+
+#: Largest training class over the smallest, where the tail is made.
+IMBALANCE = 100.0
+NUMBERS = {
+    "Base": {"hit@1": 55.26, "hit@3": 77.65, "rare": 32.06, "frequent": 68.55},
+    "LogitAdj": {"hit@1": 56.39, "hit@3": 78.86, "rare": 40.07, "frequent": 68.55, "hfr": 0.133},
+    "τ-norm": {"hit@1": 55.26, "hit@3": 77.65, "rare": 32.06, "frequent": 68.55, "hfr": 0.0},
+    "Classwise": {"hit@1": 56.65, "hit@3": 78.71, "rare": 40.26, "frequent": 67.70, "hfr": 0.122},
+    "REPAIR": {"hit@1": 58.43, "hit@3": 80.79, "rare": 45.79, "frequent": 71.30, "hfr": 0.217},
+}
+
+
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Read the published parts; nothing is drawn."""
+    return text_problem(read_massive(folders["massive_en_us"])).without_untrained_classes()
+
+
+def read_long_tailed(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Thin the training part to a long tail; calibration and test stay as published."""
+    problem = read(folders, seed)
+    kept = problem.part != TRAINING
+    wanted = long_tail_counts(problem.counts, IMBALANCE)
+    kept[~kept] = keep_per_class(problem.labels[~kept], wanted, seed)
+    return problem.take(kept)
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="massive",
+        title="MASSIVE (en-US), intents",
+        home=MASSIVE_HOME,
+        folders=("massive_en_us",),
+        read=read,
+        base=TextBase(),
+        published=Published("Qwen3.5-2B with LoRA", numbers=NUMBERS),
+    ),
+    Benchmark(
+        name="massive_lt",
+        title="MASSIVE (en-US), intents, long-tailed training part",
+        home=MASSIVE_HOME,
+        folders=("massive_en_us",),
+        read=read_long_tailed,
+        base=TextBase(),
+        seed=PAPER_SEED,
+        note="The training part is thinned to an exponential tail (100 : 1); the paper does not say how it trained.",
+    ),
+)

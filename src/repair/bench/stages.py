@@ -1,0 +1,190 @@
+"""The three stages of a run, each cached: data, base scores, and every method under the protocol."""
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from repair.arrays import AnyArray
+from repair.bench.base_scores import BaseScores
+from repair.bench.benchmark import Benchmark
+from repair.bench.cache import Cache, file_marks
+from repair.bench.methods import METHODS
+from repair.bench.packing import pack, unpack
+from repair.bench.problem import Problem
+from repair.comparison_metrics import METRICS
+from repair.diagnosis.plain import plain
+
+__all__ = ["Outcome", "Stages", "library_versions"]
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One method under the protocol.
+
+    Attributes
+    ----------
+    trials : ndarray (trials, metrics)
+        In the order of `METRICS`.
+    full : ndarray (metrics,)
+        Of the fit on all calibration rows.
+    rows : dict of ndarray (n,)
+        One value per test row, as ``Comparison.rows``.
+    account : dict
+        Model, mode, what was chosen, notes, seconds, setup.
+    """
+
+    trials: AnyArray
+    full: AnyArray
+    rows: dict[str, AnyArray]
+    account: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """One benchmark's way through the stages.
+
+    Attributes
+    ----------
+    benchmark : Benchmark
+    folders : mapping from str to Path
+    cache : Cache
+    seed : int
+        Of the parts.
+    quick : bool
+        Whether a small slice of the rows is enough.
+    say : callable
+        Told, in a line, what was done.
+    """
+
+    benchmark: Benchmark
+    folders: Mapping[str, Path]
+    cache: Cache
+    seed: int
+    quick: bool
+    say: Say
+
+    def problem(self) -> Problem:
+        """Read the data and make the parts."""
+        arrays, _ = self._cached("data", self._data_mark(), self._make_problem)
+        return unpack(Problem, arrays)
+
+    def base_scores(self) -> BaseScores:
+        """Train the base model and score the calibration and test rows."""
+        arrays, account = self._cached("base", self._base_mark(), self._make_scores)
+        self.say(f"  base scores took {account['seconds']:.1f} s")
+        return unpack(BaseScores, arrays)
+
+    def outcome(self, name: str, base: BaseScores, n_candidates: int, trials: int, seed: int) -> Outcome:
+        """Fit and score one method: once on all calibration rows, and in every trial."""
+        model = METHODS[name].make(n_candidates, self.benchmark.hyperparameters)
+        mark = {
+            **self._base_mark(),
+            "library": _code_mark(Path(__file__).parents[1]),
+            "method": repr(model),
+            "n_candidates": n_candidates,
+            "trials": trials,
+            "protocol_seed": seed,
+        }
+
+        def make() -> tuple[dict[str, AnyArray], dict[str, Any]]:
+            return _compared(METHODS[name].title, model, base, trials, seed, self.say)
+
+        arrays, account = self._cached(f"method-{name}-k{n_candidates}", mark, make)
+        rows = {key.removeprefix("rows."): value for key, value in arrays.items() if key.startswith("rows.")}
+        return Outcome(arrays["trials"], arrays["full"], rows, account)
+
+    def _cached(self, stage: str, mark: dict[str, Any], make: Callable[[], Any]) -> Any:
+        kind = f"seed{self.seed}" + ("-quick" if self.quick else "")
+        result = self.cache.get(f"{self.benchmark.name}/{kind}/{stage}", mark, make)
+        self.say(f"{self.benchmark.name}: {stage} {self.cache.last}")
+        return result
+
+    def _data_mark(self) -> dict[str, Any]:
+        return {
+            "benchmark": self.benchmark.name,
+            "files": file_marks(self.folders.values()),
+            "code": _code_mark(Path(__file__).parent),
+            "seed": self.seed,
+            "quick": self.quick,
+        }
+
+    def _base_mark(self) -> dict[str, Any]:
+        return {**self._data_mark(), **self.benchmark.base_settings, "libraries": library_versions()}
+
+    def _make_problem(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+        assert self.benchmark.read is not None
+        problem = self.benchmark.read(self.folders, self.seed)
+        if self.quick:
+            problem = problem.quick(self.seed).without_untrained_classes()
+        return pack(problem), {"notes": list(problem.notes)}
+
+    def _make_scores(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+        assert self.benchmark.base is not None
+        problem = self.problem()
+        start = time.perf_counter()
+        scores = self.benchmark.base(problem)
+        return pack(scores), {"seconds": time.perf_counter() - start}
+
+
+def _compared(
+    title: str, model: Any, base: BaseScores, trials: int, seed: int, say: Say
+) -> tuple[dict[str, AnyArray], dict[str, Any]]:
+    from repair.protocol import compare
+
+    start = time.perf_counter()
+    # The subsamples depend on the seed alone, so methods compared one by one meet the same ones.
+    # Resamples are drawn later, for all methods together.
+    found = compare(
+        {title: model},
+        base.calibration,
+        base.test,
+        trials=trials,
+        resamples=1,
+        seed=seed,
+        progress=lambda done, total, label: say(f"  {label} ({done} of {total})"),
+    )
+    fitted = found.models[title]
+    account = {
+        "title": title,
+        "model": repr(model),
+        "mode": fitted.mode_,
+        "chosen": fitted.account_.chosen,
+        "notes": list(fitted.account_.notes),
+        "seconds": time.perf_counter() - start,
+        "setup": vars(found.setup),
+    }
+    arrays: dict[str, AnyArray] = {
+        "trials": np.stack([found.trials[title][metric] for metric in METRICS], axis=1),
+        "full": np.array([found.full[title][metric] for metric in METRICS]),
+        **{f"rows.{name}": values for name, values in found.rows[title].items()},
+    }
+    return arrays, plain(account)
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that results depend on; "missing" where one is not installed."""
+    found = {}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def _code_mark(folder: Path) -> str:
+    """Return a digest of the Python files below a folder: results are stale when the code has changed."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]

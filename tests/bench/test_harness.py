@@ -1,0 +1,147 @@
+"""A run from data to tables, on tiny files: what is computed, what is kept, what is written."""
+
+import json
+
+import numpy as np
+import pytest
+
+import repair.bench
+from repair import InputError
+from repair.bench.__main__ import main
+from repair.bench.harness import describe, run
+from repair.bench.result_tables import all_tables
+
+pytestmark = pytest.mark.needs("sklearn", "lightgbm")
+
+FAST = ("base", "logit_adj", "classwise", "pairwise_only", "repair")
+
+
+@pytest.fixture
+def go(tiny_massive, tmp_path):
+    """Run a benchmark on the tiny data and return the result and what was said."""
+
+    def run_it(name="massive", **options):
+        said = []
+        settings = {"methods": FAST, "trials": 2, "resamples": 50, "lengths": (5, 50)} | options
+        result = run(name, cache=tmp_path / "cache", data=tiny_massive, progress=said.append, **settings)
+        return result, said
+
+    return run_it
+
+
+def computed(said):
+    return [line.split(": ")[1].removesuffix(" computed") for line in said if line.endswith(" computed")]
+
+
+def test_a_second_run_computes_nothing_and_finds_the_same(go):
+    first, said = go()
+    assert computed(said)[:2] == ["data", "base"]
+    assert set(computed(said)[2:]) == {f"method-{one}-k10" for one in FAST} | {
+        f"method-{one}-k5" for one in ("base", "logit_adj", "classwise", "repair")
+    }  # 50 is more than there are classes
+    again, said = go()
+    assert computed(said) == []
+    assert again == first
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(go):
+    go(methods=("base", "classwise"), lengths=())
+    result, said = go(lengths=())
+    assert computed(said) == ["method-logit_adj-k10", "method-pairwise_only-k10", "method-repair-k10"]
+    assert list(result["methods"]) == ["Base", "LogitAdj", "Classwise", "Pairwise-only", "REPAIR"]
+
+
+def test_changed_data_and_settings_are_computed_again(go, tiny_massive):
+    go(methods=("base",), lengths=())
+    assert computed(go(methods=("base",), lengths=(), trials=3)[1]) == ["method-base-k10"]
+    path = tiny_massive / "massive_en_us" / "test.jsonl.gz"
+    path.write_bytes(path.read_bytes())  # the same bytes, but who knows
+    assert computed(go(methods=("base",), lengths=())[1])[:2] == ["data", "base"]
+
+
+def test_methods_run_one_by_one_equal_one_comparison(go, tiny_massive):
+    """Trials share subsamples and the bootstrap shares resamples, though every method was run alone."""
+    from repair import Base, Reranker, compare
+    from repair.bench.base_scores import TextBase
+    from repair.bench.sets.massive import read
+
+    result, _ = go(methods=("base", "repair"), lengths=())
+    base = TextBase()(read({"massive_en_us": tiny_massive / "massive_en_us"}, 0))
+    pair = {"Base": Base(), "REPAIR": Reranker()}
+    found = compare(pair, base.calibration, base.test, trials=2, resamples=50)
+    metrics = result["methods"]["REPAIR"]["metrics"]
+    np.testing.assert_allclose(metrics["hit@1"]["trials"], found.trials["REPAIR"]["hit@1"])
+    gap = found.difference("REPAIR")["hit@1"]
+    shown = result["methods"]["REPAIR"]["against"]["Base"]["hit@1"]["difference"]
+    np.testing.assert_allclose([shown["estimate"], shown["low"], shown["high"]], [gap.estimate, gap.low, gap.high])
+
+
+def test_everything_is_written(go, tmp_path):
+    result, _ = go(out=tmp_path / "out")
+    written = json.loads((tmp_path / "out" / "massive.json").read_text())
+    assert written == result
+    assert written["settings"]["base"] == "TextBase"
+    assert written["published"]["hyperparameters"] == "not published"
+    assert written["data"]["test_rows"] == 263
+    with np.load(tmp_path / "out" / "massive_rows.npz", allow_pickle=False) as rows:
+        hits = rows["hit@1"][list(rows["methods"]).index("Base")]
+        assert hits.mean() == pytest.approx(result["methods"]["Base"]["metrics"]["accuracy"]["full"])
+    assert (tmp_path / "out" / "massive.txt").read_text() == all_tables(result)
+
+
+def test_a_long_tailed_training_part_is_longer_tailed(go):
+    plain, tailed = go(methods=("base",))[0], go("massive_lt", methods=("base",))[0]
+    assert tailed["data"]["smallest_class"] == 1
+    assert tailed["data"]["largest_class"] == plain["data"]["largest_class"] == 80
+    assert tailed["data"]["test_rows"] == plain["data"]["test_rows"]
+    assert tailed["settings"]["seed"] == 42
+
+
+def test_a_quick_run_is_short(go):
+    result, _ = go(methods=None, lengths=None, trials=5, quick=True)
+    assert result["setup"]["trials"] == 2
+    assert "REPAIR as published" not in result["methods"]
+    assert "LambdaRank" in result["methods"]
+
+
+def test_placeholders_are_listed_and_refuse(tiny_massive, tmp_path):
+    listed = describe(tiny_massive)
+    assert "imagenet_lt  ImageNet-LT, objects" in listed
+    assert listed.count("data not here") >= 6  # the placeholders, and goemotions
+    with pytest.raises(InputError, match=r"'gmdb' cannot be run, data not here: patients' images.* \(published at"):
+        run("gmdb", cache=tmp_path)
+    with pytest.raises(InputError, match="there is no benchmark 'mnist'"):
+        run("mnist", cache=tmp_path)
+    with pytest.raises(InputError, match="no folder"):
+        run("goemotions", cache=tmp_path, data=tiny_massive)
+    assert list(tmp_path.glob("*/seed*")) == []
+
+
+def test_the_command_prints_tables_and_names_failures(tiny_massive, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("REPAIR_DATA", str(tiny_massive))
+    monkeypatch.chdir(tmp_path)
+    assert main(["list"]) == 0
+    assert "massive_lt" in capsys.readouterr().out
+    assert main(["run", "massive", "--quick", "--out", "out"]) == 0
+    captured = capsys.readouterr()
+    assert "Covered rows, k = 10, 2 trials" in captured.out
+    assert "massive: base computed" in captured.err
+    assert (tmp_path / ".repair-bench" / "massive").is_dir()
+    assert main(["run", "places_lt"]) == 2
+    assert capsys.readouterr().err.startswith("repair.bench: 'places_lt' cannot be run, data not here")
+
+
+def test_the_package_offers_list_and_run():
+    assert repair.bench.run is run
+    assert repair.bench.list is describe
+    with pytest.raises(AttributeError, match="no attribute 'runs'"):
+        repair.bench.runs  # noqa: B018
+
+
+def test_a_slice_of_the_real_data_runs(shared_data, tmp_path):
+    folder = shared_data("massive_en_us").parent
+    result = run("massive", cache=tmp_path, data=folder, methods=("base", "repair"), quick=True)
+    assert result["data"]["classes"] == 60
+    assert (
+        result["methods"]["REPAIR"]["metrics"]["hit@1"]["full"] > result["methods"]["Base"]["metrics"]["hit@1"]["full"]
+    )
