@@ -12,6 +12,7 @@ def test_the_tail_falls_in_the_order_of_the_own_counts_and_asks_for_no_more_than
     wanted = long_tail_counts(counts, 100)
     assert wanted.tolist() == [5, 1000, 215, 2]
     assert long_tail_counts(np.full(3, 50), 1000).tolist() == [50, 2, 1]
+    assert long_tail_counts(counts, 100, largest=200).tolist() == [5, 200, 43, 2]
     with pytest.raises(InputError, match=r"imbalance is 0\.5"):
         long_tail_counts(counts, 0.5)
 

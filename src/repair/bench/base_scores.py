@@ -146,7 +146,7 @@ def _vectorizer(tokens: str, texts: tuple[str, ...]) -> Any:
     if tokens == "terms":
         # Terms that training lacks still count in a row's length, as in `repair.bench.phenopackets`.
         vocabulary = sorted({term for text in texts for term in text.split()})
-        return TfidfVectorizer(analyzer=str.split, vocabulary=vocabulary)
+        return TfidfVectorizer(analyzer=str.split, vocabulary=vocabulary, lowercase=False)
     analyzer: str | Callable[[str], list[str]] = mention_tokens if tokens == "mention" else "word"
     return TfidfVectorizer(sublinear_tf=True, analyzer=analyzer)
 

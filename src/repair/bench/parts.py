@@ -23,11 +23,12 @@ TRAINING, CALIBRATION, TEST = 0, 1, 2
 PAPER_SEED = 42
 
 
-def long_tail_counts(counts: AnyArray, imbalance: float) -> IntArray:
+def long_tail_counts(counts: AnyArray, imbalance: float, largest: int | None = None) -> IntArray:
     """Return how many rows of each class a long-tailed training set has.
 
-    The numbers fall exponentially from the largest class to a share 1/`imbalance` of it, in the
-    order of the classes' own counts; no class gets more rows than it has, and none fewer than one.
+    The numbers fall exponentially from `largest` (by default the largest count) to a share
+    1/`imbalance` of it, in the order of the classes' own counts; no class gets more rows than it
+    has, and none fewer than one.
 
     Examples
     --------
@@ -41,7 +42,7 @@ def long_tail_counts(counts: AnyArray, imbalance: float) -> IntArray:
     place = np.empty(len(counts))
     place[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
     share = imbalance ** (-place / max(len(counts) - 1, 1))
-    wanted = np.maximum(np.round(counts.max() * share), 1)
+    wanted = np.maximum(np.round((counts.max() if largest is None else largest) * share), 1)
     kept: IntArray = np.minimum(wanted, counts).astype(np.int32)
     return kept
 

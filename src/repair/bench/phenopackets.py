@@ -25,7 +25,7 @@ from repair.score_set import ScoreSet
 from repair.similarity import Ontology, jaccard, read_annotations
 from repair.similarity.reading import read_text
 
-__all__ = ["Cases", "PhenopacketSplit", "read_cases", "split_by_publication", "splits"]
+__all__ = ["Cases", "PhenopacketSplit", "disease_similarity", "read_cases", "split_by_publication", "splits"]
 
 CASES_HOME = "github.com/monarch-initiative/phenopacket-store"
 ONTOLOGY_HOME = "hpo.jax.org"
@@ -47,6 +47,8 @@ class Cases:
         Observed terms of each case with all their ancestors.
     profiles : dict
         Annotated terms with ancestors of the diseases that have any.
+    observed : tuple of frozenset of str
+        The terms of each case as they were written down.
     """
 
     diseases: tuple[str, ...]
@@ -54,6 +56,7 @@ class Cases:
     publications: IntArray
     terms: tuple[frozenset[str], ...]
     profiles: dict[str, frozenset[str]]
+    observed: tuple[frozenset[str], ...]
 
     def __len__(self) -> int:
         """Return the number of cases."""
@@ -95,6 +98,7 @@ def read_cases(cases: "str | PathLike[str] | None" = None, ontology: "str | Path
         publications.astype(np.int32),
         tuple(terms.closure(case["hpo_observed"], unknown="skip") for case in kept),
         {one: terms.closure(annotated[one], unknown="skip") for one in diseases if annotated.get(one)},
+        tuple(frozenset(case["hpo_observed"]) for case in kept),
     )
 
 
@@ -173,7 +177,7 @@ def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterato
         counts = np.bincount(cases.labels[part == TRAINING], minlength=len(cases.diseases))
         known = {
             "class_counts": counts,
-            "similarity": _similarity(cases, part == TRAINING),
+            "similarity": disease_similarity(cases, part == TRAINING),
             "class_names": cases.diseases,
         }
         calibration, test = (
@@ -183,8 +187,8 @@ def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterato
         yield PhenopacketSplit(seed, calibration, test)
 
 
-def _similarity(cases: Cases, training: AnyArray) -> FloatArray:
-    """Jaccard index of the diseases' annotated terms; of their training cases' where none are annotated."""
+def disease_similarity(cases: Cases, training: AnyArray) -> FloatArray:
+    """Return the Jaccard index of the diseases' annotated terms; of their training cases' where none are annotated."""
     profiles = []
     for label, disease in enumerate(cases.diseases):
         own = cases.profiles.get(disease)

@@ -10,8 +10,9 @@ from repair.errors import InputError
 
 __all__ = ["Problem"]
 
-#: How many rows of each part a quick run keeps.
-QUICK_ROWS = {TRAINING: 1000, CALIBRATION: 400, TEST: 400}
+#: How many rows of each part a quick run keeps; in training three for each class, if that is more.
+QUICK_ROWS = {TRAINING: 600, CALIBRATION: 400, TEST: 400}
+QUICK_ROWS_PER_CLASS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +80,10 @@ class Problem:
         kept = []
         for part, most in QUICK_ROWS.items():
             rows = rng.permutation(np.flatnonzero(self.part == part))
-            first = np.unique(self.labels[rows], return_index=True)[1] if part == TRAINING else np.zeros(0, int)
+            first = np.zeros(0, dtype=int)
+            if part == TRAINING:
+                most = max(most, QUICK_ROWS_PER_CLASS * len(self.class_names))
+                first = np.unique(self.labels[rows], return_index=True)[1]
             kept += [rows[first], np.delete(rows, first)[: max(most - len(first), 0)]]
         return self.take(np.sort(np.concatenate(kept)))
 

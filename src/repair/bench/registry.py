@@ -11,6 +11,13 @@ __all__ = ["benchmarks", "get"]
 SETS = (
     "goemotions",
     "massive",
+    "phenopackets",
+    "huffpost",
+    "few_tk",
+    "caltech101",
+    "flowers102",
+    "cifar100",
+    "rarebench",
     "placeholders",
 )
 

@@ -1,0 +1,50 @@
+"""Images as features of a frozen network, one npz file and one JSON with the class names."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from repair.arrays import IntArray
+from repair.bench.parts import TRAINING, keep_per_class, long_tail_counts
+from repair.bench.problem import Problem
+from repair.errors import InputError
+from repair.similarity.reading import read_text
+
+__all__ = ["long_tailed_training", "read_features"]
+
+FEATURES = "features_efficientnet_lite0.npz"
+#: The training part after thinning: the largest class, and how many times it is the smallest.
+LARGEST_CLASS, IMBALANCE = 100, 100.0
+
+
+def read_features(folder: Path) -> Problem:
+    """Read features, labels, parts and class names.
+
+    Parameters
+    ----------
+    folder : Path
+        With ``features_efficientnet_lite0.npz`` (``features``, ``labels``, and ``split`` with 0 for
+        training, 1 for validation, 2 for test) and ``meta.json`` (``class_names``).
+
+    Returns
+    -------
+    Problem
+    """
+    path = folder / FEATURES
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            features, labels, split = arrays["features"], arrays["labels"], arrays["split"]
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {error}; it should hold features, labels and split") from error
+    names = tuple(json.loads(read_text(folder / "meta.json"))["class_names"])
+    return Problem(names, labels.astype(np.int32), split.astype(np.int32), features=features)
+
+
+def long_tailed_training(rows: Problem, part: IntArray, seed: int) -> Problem:
+    """Put the rows in these parts, and thin the training part to an exponential tail."""
+    cut = replace(rows, part=part)
+    kept = part != TRAINING
+    kept[~kept] = keep_per_class(cut.labels[~kept], long_tail_counts(cut.counts, IMBALANCE, LARGEST_CLASS), seed)
+    return cut.take(kept)

@@ -1,0 +1,62 @@
+"""CIFAR-100: a network's real outputs on balanced images, as if its training set had had a long tail.
+
+Semi-synthetic.  The network was trained on balanced classes; the log prior of a made-up long tail
+is added to its log-probabilities, which is what a perfectly fitted classifier would have learned.
+What is wrong with the scores is then one number a class, on top of the network's own faults.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from repair.bench.base_scores import GivenScores
+from repair.bench.benchmark import Benchmark
+from repair.bench.parts import CALIBRATION, PAPER_SEED, TEST, long_tail_counts, stratified_parts
+from repair.bench.problem import Problem
+from repair.errors import InputError
+from repair.similarity.reading import read_text
+
+__all__ = ["BENCHMARKS"]
+
+OUTPUTS = "wideresnet-16-4_test_logprobs.npz"
+LARGEST_CLASS, IMBALANCE = 500, 100.0
+
+
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Add the log prior of a long tail over randomly ordered classes; cut the rows 60/40 within each class."""
+    path = folders["cifar100_outputs"] / OUTPUTS
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            scores, labels = arrays["log_probs"].astype(np.float64), arrays["labels"].astype(np.int32)
+    except (OSError, KeyError, ValueError) as error:
+        raise InputError(f"cannot read {path}: {error}; it should hold log_probs and labels") from error
+    listed = json.loads(read_text(folders["cifar100_outputs"] / "class_names.json"))
+    classes = sorted(listed, key=lambda one: one["index"])
+    tail = long_tail_counts(np.full(len(classes), LARGEST_CLASS), IMBALANCE)
+    counts = tail[np.random.default_rng(seed).permutation(len(classes))]
+    above = np.array([one["superclass"] for one in classes])
+    return Problem(
+        tuple(one["name"] for one in classes),
+        labels,
+        np.array([CALIBRATION, TEST], dtype=np.int32)[stratified_parts(labels, (0.6, 0.4), seed)],
+        features=scores + np.log(counts / counts.sum()),
+        similarity=(above[:, None] == above).astype(np.float64),
+        class_counts=counts,
+    )
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="cifar100",
+        title="CIFAR-100, WideResNet-16-4 outputs with a simulated prior",
+        home="github.com/EFS-OpenSource/calibration-framework",
+        folders=("cifar100_outputs",),
+        read=read,
+        base=GivenScores(),
+        seed=PAPER_SEED,
+        note="Semi-synthetic: real outputs, but the long tail is simulated by adding its log prior; "
+        "LogitAdj with τ = 1 undoes it exactly.",
+    ),
+)

@@ -1,0 +1,79 @@
+"""Few-TK: typed scientific keyphrases in the file format of Few-NERD, one row for each mention."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from repair.bench.base_scores import TextBase
+from repair.bench.benchmark import Benchmark
+from repair.bench.problem import Problem
+from repair.errors import InputError
+from repair.similarity.reading import read_text
+
+__all__ = ["BENCHMARKS", "mentions"]
+
+HOME = "github.com/AvishekLahiri/Few_TK"
+OUTSIDE = "O"
+
+
+def mentions(content: str) -> Iterator[tuple[int, str, str]]:
+    r"""Yield (sentence number, tag, sentence with the mention between « and ») for every run of one tag.
+
+    Parameters
+    ----------
+    content : str
+        One token and its tag a line, a tab between; an empty line after each sentence.
+
+    Examples
+    --------
+    >>> from repair.bench.sets.few_tk import mentions
+    >>> list(mentions("The\tO\nAdam\tML-tool\noptimiser\tML-tool\n\n"))
+    [(0, 'ML-tool', 'The « Adam optimiser »')]
+    """
+    sentences = [block for block in content.replace("\r", "").split("\n\n") if block.strip()]
+    for number, sentence in enumerate(sentences):
+        cells = [line.split("\t") for line in sentence.split("\n") if line.strip()]
+        for place, cell in enumerate(cells):
+            if len(cell) != 2:
+                raise InputError(f"sentence {number}, token {place} is {cell!r}; expected a token, a tab and a tag")
+        words, tags = [cell[0] for cell in cells], [cell[1] for cell in cells]
+        for start, tag in enumerate(tags):
+            if tag == OUTSIDE or (start and tags[start - 1] == tag):
+                continue
+            end = next((place for place in range(start, len(tags)) if tags[place] != tag), len(tags))
+            marked = [*words[:start], "«", *words[start:end], "»", *words[end:]]
+            yield number, tag, " ".join(marked)
+
+
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Read the published parts; mentions of one sentence are a group."""
+    rows, part, groups = [], [], []
+    for number, name in enumerate(("train", "dev", "test")):
+        found = list(mentions(read_text(folders["few_tk"] / f"{name}.txt.gz")))
+        rows += found
+        part += [number] * len(found)
+        groups += [(number, sentence) for sentence, _, _ in found]
+    names = sorted({tag for _, tag, _ in rows})
+    place = {tag: label for label, tag in enumerate(names)}
+    sentences = {group: code for code, group in enumerate(dict.fromkeys(groups))}
+    return Problem(
+        tuple(names),
+        np.array([place[tag] for _, tag, _ in rows], dtype=np.int32),
+        np.array(part, dtype=np.int32),
+        texts=tuple(text for _, _, text in rows),
+        groups=np.array([sentences[group] for group in groups], dtype=np.int32),
+    ).without_untrained_classes()
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="few_tk",
+        title="Few-TK, types of scientific keyphrases",
+        home=HOME,
+        folders=("few_tk",),
+        read=read,
+        base=TextBase(tokens="mention"),
+        note="Stands for Few-NERD, whose format and label scheme it shares; every sentence counts once.",
+    ),
+)

@@ -1,0 +1,39 @@
+"""Rare diseases from phenotype terms: published patients, whole publications in one part."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from repair.bench.base_scores import TextBase
+from repair.bench.benchmark import Benchmark
+from repair.bench.parts import TRAINING
+from repair.bench.phenopackets import BASE_C, CASES_HOME, disease_similarity, read_cases, split_by_publication
+from repair.bench.problem import Problem
+
+__all__ = ["BENCHMARKS"]
+
+
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Deal publications to the parts; `repair.bench.phenopackets` says how and why."""
+    cases = read_cases(folders["phenopacket_store"], folders["hpo"])
+    part = split_by_publication(cases.labels, cases.publications, seed)
+    return Problem(
+        cases.diseases,
+        cases.labels,
+        part,
+        texts=tuple(" ".join(sorted(terms)) for terms in cases.terms),
+        groups=cases.publications,
+        similarity=disease_similarity(cases, part == TRAINING),
+    )
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="phenopackets",
+        title="Phenopacket Store, diseases from HPO terms",
+        home=CASES_HOME,
+        folders=("phenopacket_store", "hpo"),
+        read=read,
+        base=TextBase(c=BASE_C, tokens="terms"),
+        note="One of many splits by publication; every publication counts once.",
+    ),
+)

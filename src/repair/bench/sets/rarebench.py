@@ -1,0 +1,144 @@
+"""RareBench's public cases, scored by a base that was trained on other people's cases.
+
+Two protocols on the same test cases: calibrated on 60 % of RareBench, as in the paper, or on the
+source domain only, where nothing of RareBench is seen before the test.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from repair.arrays import FloatArray, IntArray
+from repair.bench.base_scores import TextBase
+from repair.bench.benchmark import Benchmark, Published
+from repair.bench.parts import CALIBRATION, PAPER_SEED, TEST, TRAINING
+from repair.bench.phenopackets import BASE_C, Cases, disease_similarity, read_cases, split_by_publication
+from repair.bench.problem import Problem
+from repair.similarity import Ontology
+from repair.similarity.reading import read_text
+
+__all__ = ["BENCHMARKS"]
+
+#: The split by publication that trains the base: the first of `repair.bench.phenopackets`.
+TRAINING_SEED = 0
+#: Cases of one disease whose terms are as alike as this (Jaccard index) may be one patient.
+NEAR = 0.6
+CALIBRATION_SHARE = 0.6
+NUMBERS = {
+    "Base": {"coverage": 42.3, "hit@1": 59.4, "hit@3": 75.0, "mrr": 0.712, "rare": 41.2, "frequent": 80.0},
+    "LogitAdj": {"hit@1": 62.5, "hit@3": 71.9, "mrr": 0.712, "rare": 52.9, "frequent": 73.3, "hfr": 0.385},
+    "τ-norm": {"hit@1": 56.2, "hit@3": 78.1, "mrr": 0.702, "rare": 41.2, "frequent": 73.3, "hfr": 0.0},
+    "Classwise": {"hit@1": 66.2, "hit@3": 91.2, "mrr": 0.789, "rare": 54.1, "frequent": 80.0, "hfr": 0.215},
+    "REPAIR": {"hit@1": 85.6, "rare": 81.2, "hfr": 0.708},
+}
+PUBLISHED = Published(
+    "Qwen3.5-0.8B (text)", {"lambda_a": 0.005, "lambda_theta": 5e-5, "alpha": 0.0, "tau": 0.0}, NUMBERS
+)
+
+
+@dataclass(frozen=True, eq=False)
+class OtherCases:
+    """Cases of the other domain that have a disease of the base, and how many were left out and why."""
+
+    labels: IntArray
+    terms: tuple[frozenset[str], ...]
+    notes: tuple[str, ...]
+
+
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Train on the source domain, calibrate on 60 % of RareBench, test on the others."""
+    return _problem(folders, seed, from_source=False)
+
+
+def read_from_source(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Train and calibrate on the source domain, test on the same cases."""
+    return _problem(folders, seed, from_source=True)
+
+
+def _problem(folders: Mapping[str, Path], seed: int, *, from_source: bool) -> Problem:
+    cases = read_cases(folders["phenopacket_store"], folders["hpo"])
+    others = read_others(folders["rarebench_public"], folders["hpo"], cases)
+    source = split_by_publication(cases.labels, cases.publications, TRAINING_SEED)
+    source[source != TRAINING] = CALIBRATION
+    target = np.full(len(others.labels), TEST, dtype=np.int32)
+    first = np.random.default_rng(seed).permutation(len(target))[: round(CALIBRATION_SHARE * len(target))]
+    target[first] = -1 if from_source else CALIBRATION
+    kept = np.concatenate([source == TRAINING if not from_source else source >= 0, target >= 0])
+    # RareBench names no publications: each of its cases is a group of its own.
+    groups = np.concatenate([cases.publications, cases.publications.max() + 1 + np.arange(len(target))])
+    whole = Problem(
+        cases.diseases,
+        np.concatenate([cases.labels, others.labels]),
+        np.concatenate([source, target]),
+        texts=tuple(" ".join(sorted(terms)) for terms in (*cases.terms, *others.terms)),
+        groups=groups if from_source else None,
+        similarity=disease_similarity(cases, source == TRAINING),
+        notes=others.notes,
+    )
+    return whole.take(kept)
+
+
+def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
+    """Read RareBench's cases whose disease the base knows, without near-duplicates of the base's own.
+
+    Parameters
+    ----------
+    folder, ontology : Path
+    cases : Cases
+        All of the source domain, whichever part they are in: a copy among the calibration cases
+        would give a test case away as well.
+    """
+    closure = Ontology.read(ontology).closure
+    place = {disease: label for label, disease in enumerate(cases.diseases)}
+    rows = [json.loads(line) for line in read_text(folder / "public_test_set.jsonl.gz").split("\n") if line]
+    labels, terms, copies, unknown = [], [], 0, 0
+    for row in rows:
+        label = next((place[one] for one in row["disease_ids"] if one in place), None)
+        if label is None:
+            unknown += 1
+            continue
+        same = [cases.observed[case] for case in np.flatnonzero(cases.labels == label)]
+        if _closest(frozenset(row["hpo_observed"]), same) >= NEAR:
+            copies += 1
+            continue
+        labels.append(label)
+        terms.append(closure(row["hpo_observed"], unknown="skip"))
+    notes = (
+        f"{len(rows)} RareBench cases: {unknown} of diseases the base does not know and {copies} near-duplicates "
+        f"(same disease, Jaccard index of the terms ≥ {NEAR:g}) left out, {len(labels)} kept",
+    )
+    return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), notes)
+
+
+def _closest(own: frozenset[str], others: list[frozenset[str]]) -> float:
+    """Return the largest Jaccard index with any of the others."""
+    alike: FloatArray = np.array([len(own & other) / max(len(own | other), 1) for other in others] or [0.0])
+    return float(alike.max())
+
+
+BENCHMARKS = (
+    Benchmark(
+        name="rarebench",
+        title="RareBench cases, base from the Phenopacket Store, calibrated on 60 % of them",
+        home="github.com/chenxz1111/RareBench",
+        folders=("rarebench_public", "phenopacket_store", "hpo"),
+        read=read,
+        base=TextBase(c=BASE_C, tokens="terms"),
+        seed=PAPER_SEED,
+        published=PUBLISHED,
+        note="Out of domain, with another base and other diseases than the paper's.",
+    ),
+    Benchmark(
+        name="rarebench_source",
+        title="RareBench cases, base and calibration from the Phenopacket Store",
+        home="github.com/chenxz1111/RareBench",
+        folders=("rarebench_public", "phenopacket_store", "hpo"),
+        read=read_from_source,
+        base=TextBase(c=BASE_C, tokens="terms"),
+        seed=PAPER_SEED,
+        note="Out of domain: no RareBench case is seen before the test.",
+    ),
+)
