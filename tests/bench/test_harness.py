@@ -8,6 +8,7 @@ import pytest
 import repair.bench
 from repair import InputError
 from repair.bench.__main__ import main
+from repair.bench.base_scores import TextBase
 from repair.bench.harness import describe, run
 from repair.bench.result_tables import all_tables
 
@@ -59,10 +60,22 @@ def test_changed_data_and_settings_are_computed_again(go, tiny_massive):
     assert computed(go(methods=("base",), lengths=())[1])[:2] == ["data", "base"]
 
 
+def test_changed_code_is_run_again(go, monkeypatch):
+    go(methods=("base",), lengths=())
+    monkeypatch.setattr("repair.bench.stages._code_mark", lambda folder: "changed")
+    assert computed(go(methods=("base",), lengths=())[1]) == ["data", "base", "method-base-k10"]
+
+
+def test_another_base_has_its_own_place_and_settings(go):
+    go(methods=("base",), lengths=())
+    other, said = go(methods=("base",), lengths=(), base=TextBase(c=100.0))
+    assert "base" in computed(said)
+    assert other["settings"]["c"] == 100.0
+
+
 def test_methods_run_one_by_one_equal_one_comparison(go, tiny_massive):
     """Trials share subsamples and the bootstrap shares resamples, though every method was run alone."""
     from repair import Base, Reranker, compare
-    from repair.bench.base_scores import TextBase
     from repair.bench.sets.massive import read
 
     result, _ = go(methods=("base", "repair"), lengths=())
@@ -129,6 +142,9 @@ def test_the_command_prints_tables_and_names_failures(tiny_massive, tmp_path, mo
     assert "Covered rows, k = 10, 2 trials" in captured.out
     assert "massive: base computed" in captured.err
     assert (tmp_path / ".repair-bench" / "massive").is_dir()
+    (tiny_massive / "massive_en_us" / "test.jsonl.gz").unlink()
+    assert main(["run", "massive"]) == 2
+    assert "test.jsonl.gz" in capsys.readouterr().err
     assert main(["run", "places_lt"]) == 2
     assert capsys.readouterr().err.startswith("repair.bench: 'places_lt' cannot be run, data not here")
 

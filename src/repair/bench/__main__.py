@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
                 given.name, cache=given.cache, out=given.out, trials=given.trials, quick=given.quick, progress=_tell
             )
             print(all_tables(result), end="")
-    except (InputError, MissingExtraError) as error:
+    except (InputError, MissingExtraError, OSError) as error:
         print(f"repair.bench: {error}", file=sys.stderr)
         return 2
     return 0

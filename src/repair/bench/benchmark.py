@@ -11,7 +11,7 @@ from repair.bench.places import data_folder
 from repair.bench.problem import Problem
 from repair.errors import InputError
 
-__all__ = ["NOT_PUBLISHED", "Benchmark", "Published"]
+__all__ = ["NOT_PUBLISHED", "Benchmark", "Published", "Read", "Score"]
 
 NOT_PUBLISHED = "not published"
 

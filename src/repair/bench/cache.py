@@ -65,11 +65,13 @@ class Cache:
         place = self.folder / name
         wanted = json.loads(json.dumps({"version": repair.__version__, **fingerprint}))
         found = _read(place, wanted)
-        self.last = "computed" if found is None else "from the cache"
-        if found is None:
-            found = make()
-            _write(place, wanted, *found)
-        return found
+        if found is not None:
+            self.last = "from the cache"
+            return found
+        made = make()
+        _write(place, wanted, *made)
+        self.last = "computed"  # now, because `make` may have asked this cache for what it needs
+        return made
 
 
 def _write(place: Path, fingerprint: dict[str, Any], arrays: dict[str, AnyArray], account: dict[str, Any]) -> None:

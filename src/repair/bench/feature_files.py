@@ -1,18 +1,21 @@
 """Images as features of a frozen network, one npz file and one JSON with the class names."""
 
+import io
 import json
+import zipfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from repair.arrays import IntArray
+from repair.arrays import AnyArray, IntArray
 from repair.bench.parts import TRAINING, keep_per_class, long_tail_counts
 from repair.bench.problem import Problem
 from repair.errors import InputError
 from repair.similarity.reading import read_text
 
-__all__ = ["long_tailed_training", "read_features"]
+__all__ = ["long_tailed_training", "read_arrays", "read_features"]
 
 FEATURES = "features_efficientnet_lite0.npz"
 #: The training part after thinning: the largest class, and how many times it is the smallest.
@@ -32,14 +35,19 @@ def read_features(folder: Path) -> Problem:
     -------
     Problem
     """
-    path = folder / FEATURES
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            features, labels, split = arrays["features"], arrays["labels"], arrays["split"]
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}; it should hold features, labels and split") from error
+    features, labels, split = read_arrays(folder / FEATURES, ("features", "labels", "split"))
     names = tuple(json.loads(read_text(folder / "meta.json"))["class_names"])
     return Problem(names, labels.astype(np.int32), split.astype(np.int32), features=features)
+
+
+def read_arrays(path: Path, names: Sequence[str]) -> list[AnyArray]:
+    """Return these arrays of an npz file, or say which file should hold what."""
+    try:
+        # From memory: numpy leaves the file of a damaged archive open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
+            return [arrays[name] for name in names]
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"cannot read {path}: {error}; it should hold {', '.join(names)}") from error
 
 
 def long_tailed_training(rows: Problem, part: IntArray, seed: int) -> Problem:

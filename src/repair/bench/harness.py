@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from repair.bench.base_scores import BaseScores
+from repair.bench.benchmark import Score
 from repair.bench.cache import Cache
 from repair.bench.methods import METHODS, choose
 from repair.bench.registry import benchmarks, get
@@ -46,6 +48,7 @@ def run(
     out: "str | PathLike[str] | None" = None,
     data: "str | PathLike[str] | None" = None,
     methods: Sequence[str] | None = None,
+    base: Score | None = None,
     trials: int = 5,
     seed: int | None = None,
     quick: bool = False,
@@ -67,6 +70,9 @@ def run(
         The folder with the data sets, instead of ``$REPAIR_DATA``.
     methods : sequence of str, optional
         Names in `repair.bench.methods`; by default all that the base allows.
+    base : callable, optional
+        Another base model, from a `Problem` to `BaseScores`: a frozen dataclass such as
+        ``TextBase(c=10.0)``, whose fields tell the cache one base from another.
     trials : int, default 5
     seed : int, optional
         Of the parts; by default the benchmark's own.
@@ -84,22 +90,22 @@ def run(
     dict
         The content of ``NAME.json``; `repair.bench.result_tables` makes tables of it.
     """
-    benchmark = get(name)
+    benchmark = get(name) if base is None else replace(get(name), base=base)
     folders = benchmark.find(data)
     trials = min(2, check_count(trials, "trials")) if quick else check_count(trials, "trials")
     resamples = min(1000, resamples) if quick else resamples
     parts_seed = benchmark.seed if seed is None else check_count(seed, "seed", 0)
     say = progress or (lambda line: None)
     stages = Stages(benchmark, folders, Cache(cache), parts_seed, quick, say)
-    base = stages.base_scores()
-    chosen = choose(methods, base.calibration.known, quick=quick)
-    compared, accounts = _compare(stages, base, chosen, benchmark.n_candidates, trials, resamples)
+    scored = stages.base_scores()
+    chosen = choose(methods, scored.calibration.known, quick=quick)
+    compared, accounts = _compare(stages, scored, chosen, benchmark.n_candidates, trials, resamples)
     wanted = ((benchmark.n_candidates,) if quick else LENGTHS) if lengths is None else lengths
     by_length = [one for one in BY_LENGTH if one in chosen]
     by_k = {
-        k: _compare(stages, base, by_length, k, trials, resamples)[0]
+        k: _compare(stages, scored, by_length, k, trials, resamples)[0]
         for k in wanted
-        if k <= len(base.class_names) and by_length
+        if k <= len(scored.class_names) and by_length
     }
     settings = {
         "seed": parts_seed,
@@ -108,8 +114,8 @@ def run(
         "n_candidates": benchmark.n_candidates,
         "resamples": resamples,
     }
-    found = quintiles(compared, base, benchmark.n_candidates, FIRST, SECOND)
-    result = result_record(benchmark, base, compared, accounts, by_k, found, settings)
+    found = quintiles(compared, scored, benchmark.n_candidates, FIRST, SECOND)
+    result = result_record(benchmark, scored, compared, accounts, by_k, found, settings)
     if out is not None:
         write(result, compared, out)
     return result

@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ class Stages:
         return Outcome(arrays["trials"], arrays["full"], rows, account)
 
     def _cached(self, stage: str, mark: dict[str, Any], make: Callable[[], Any]) -> Any:
-        kind = f"seed{self.seed}" + ("-quick" if self.quick else "")
+        kind = f"{type(self.benchmark.base).__name__}-seed{self.seed}" + ("-quick" if self.quick else "")
         result = self.cache.get(f"{self.benchmark.name}/{kind}/{stage}", mark, make)
         self.say(f"{self.benchmark.name}: {stage} {self.cache.last}")
         return result
@@ -182,8 +183,12 @@ def library_versions() -> dict[str, str]:
     return found
 
 
+@cache
 def _code_mark(folder: Path) -> str:
-    """Return a digest of the Python files below a folder: results are stale when the code has changed."""
+    """Return a digest of the Python files below a folder: results are stale when the code has changed.
+
+    Taken once a process, which goes on running the code it began with.
+    """
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         digest.update(path.read_bytes())

@@ -50,7 +50,7 @@ def test_files_that_hold_something_else_are_named(write_features):
     data = write_features("flowers102", (0, 1, 2))
     np.savez(data / "flowers102" / "features_efficientnet_lite0.npz", features=np.eye(2))
     benchmark = get("flowers102")
-    with pytest.raises(InputError, match=r"features_efficientnet_lite0\.npz.*labels and split"):
+    with pytest.raises(InputError, match=r"features_efficientnet_lite0\.npz.*features, labels, split"):
         benchmark.read(benchmark.find(data), 42)
 
 
@@ -83,9 +83,13 @@ def test_the_simulated_prior_is_what_logit_adjustment_undoes(outputs):
 
 def test_outputs_that_hold_something_else_are_named(outputs):
     folder, logits = outputs
+    path = folder / "cifar100_outputs" / "wideresnet-16-4_test_logprobs.npz"
+    path.write_bytes(path.read_bytes()[:-30])  # a download that stopped
+    with pytest.raises(InputError, match="log_probs, labels"):
+        get("cifar100").read(get("cifar100").find(folder), 42)
     np.savez(folder / "cifar100_outputs" / "wideresnet-16-4_test_logprobs.npz", scores=logits)
     benchmark = get("cifar100")
-    with pytest.raises(InputError, match="log_probs and labels"):
+    with pytest.raises(InputError, match="log_probs, labels"):
         benchmark.read(benchmark.find(folder), 42)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from repair.bench.base_scores import GivenScores
 from repair.bench.benchmark import Benchmark
+from repair.bench.feature_files import read_arrays
 from repair.bench.parts import CALIBRATION, PAPER_SEED, TEST, long_tail_counts, stratified_parts
 from repair.bench.problem import Problem
-from repair.errors import InputError
 from repair.similarity.reading import read_text
 
 __all__ = ["BENCHMARKS"]
@@ -26,12 +26,7 @@ LARGEST_CLASS, IMBALANCE = 500, 100.0
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Add the log prior of a long tail over randomly ordered classes; cut the rows 60/40 within each class."""
-    path = folders["cifar100_outputs"] / OUTPUTS
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            scores, labels = arrays["log_probs"].astype(np.float64), arrays["labels"].astype(np.int32)
-    except (OSError, KeyError, ValueError) as error:
-        raise InputError(f"cannot read {path}: {error}; it should hold log_probs and labels") from error
+    log_probs, labels = read_arrays(folders["cifar100_outputs"] / OUTPUTS, ("log_probs", "labels"))
     listed = json.loads(read_text(folders["cifar100_outputs"] / "class_names.json"))
     classes = sorted(listed, key=lambda one: one["index"])
     tail = long_tail_counts(np.full(len(classes), LARGEST_CLASS), IMBALANCE)
@@ -39,9 +34,9 @@ def read(folders: Mapping[str, Path], seed: int) -> Problem:
     above = np.array([one["superclass"] for one in classes])
     return Problem(
         tuple(one["name"] for one in classes),
-        labels,
+        labels.astype(np.int32),
         np.array([CALIBRATION, TEST], dtype=np.int32)[stratified_parts(labels, (0.6, 0.4), seed)],
-        features=scores + np.log(counts / counts.sum()),
+        features=log_probs.astype(np.float64) + np.log(counts / counts.sum()),
         similarity=(above[:, None] == above).astype(np.float64),
         class_counts=counts,
     )
