@@ -40,7 +40,16 @@ def test_both_protocols_test_the_same_cases_with_the_same_training(folders):
     n_source = len(read_cases(folders["phenopacket_store"], folders["hpo"]))
     assert np.bincount(far.part)[:2].sum() == n_source
     assert near.groups is None
+    assert far.notes == near.notes[:1]
     assert len(np.intersect1d(far.groups[far.part == 1], far.groups[far.part != 1])) == 0
+
+
+def test_what_calibration_has_seen_of_the_test_cases_is_said(tiny_diseases, write_lines):
+    """Ten copies of one case: whatever the split, each test case has a twin in calibration."""
+    rows = [{"disease_ids": ["OMIM:1"], "hpo_observed": ["HP:39"]}] * 10
+    write_lines(tiny_diseases / "rarebench_public" / "public_test_set.jsonl.gz", rows)
+    notes = read(get("rarebench").find(tiny_diseases), 42).notes
+    assert "of 4 test cases 4 have a calibration case of the same disease, 4 a near-duplicate" in notes[1]
 
 
 @pytest.mark.needs("sklearn")

@@ -45,6 +45,7 @@ class OtherCases:
 
     labels: IntArray
     terms: tuple[frozenset[str], ...]
+    observed: tuple[frozenset[str], ...]
     notes: tuple[str, ...]
 
 
@@ -66,6 +67,7 @@ def _problem(folders: Mapping[str, Path], seed: int, *, from_source: bool) -> Pr
     target = np.full(len(others.labels), TEST, dtype=np.int32)
     first = np.random.default_rng(seed).permutation(len(target))[: round(CALIBRATION_SHARE * len(target))]
     target[first] = -1 if from_source else CALIBRATION
+    seen = () if from_source else (_seen_before(others, target),)
     kept = np.concatenate([source == TRAINING if not from_source else source >= 0, target >= 0])
     # RareBench names no publications: each of its cases is a group of its own.
     groups = np.concatenate([cases.publications, cases.publications.max() + 1 + np.arange(len(target))])
@@ -76,7 +78,7 @@ def _problem(folders: Mapping[str, Path], seed: int, *, from_source: bool) -> Pr
         texts=tuple(" ".join(sorted(terms)) for terms in (*cases.terms, *others.terms)),
         groups=groups if from_source else None,
         similarity=disease_similarity(cases, source == TRAINING),
-        notes=others.notes,
+        notes=(*others.notes, *seen),
     )
     return whole.take(kept)
 
@@ -94,23 +96,38 @@ def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
     closure = Ontology.read(ontology).closure
     place = {disease: label for label, disease in enumerate(cases.diseases)}
     rows = [json.loads(line) for line in read_text(folder / "public_test_set.jsonl.gz").split("\n") if line]
-    labels, terms, copies, unknown = [], [], 0, 0
+    labels, terms, observed, copies, unknown = [], [], [], 0, 0
     for row in rows:
         label = next((place[one] for one in row["disease_ids"] if one in place), None)
         if label is None:
             unknown += 1
             continue
-        same = [cases.observed[case] for case in np.flatnonzero(cases.labels == label)]
-        if _closest(frozenset(row["hpo_observed"]), same) >= NEAR:
+        own = frozenset(row["hpo_observed"])
+        if _closest(own, [cases.observed[case] for case in np.flatnonzero(cases.labels == label)]) >= NEAR:
             copies += 1
             continue
         labels.append(label)
-        terms.append(closure(row["hpo_observed"], unknown="skip"))
+        terms.append(closure(own, unknown="skip"))
+        observed.append(own)
     notes = (
         f"{len(rows)} RareBench cases: {unknown} of diseases the base does not know and {copies} near-duplicates "
         f"(same disease, Jaccard index of the terms ≥ {NEAR:g}) left out, {len(labels)} kept",
     )
-    return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), notes)
+    return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), tuple(observed), notes)
+
+
+def _seen_before(others: OtherCases, part: IntArray) -> str:
+    """Say how many test cases have a near-copy, or at least their disease, among the calibration cases."""
+    calibration, test = np.flatnonzero(part == CALIBRATION), np.flatnonzero(part == TEST)
+    alike = [
+        [_closest(others.observed[row], [others.observed[one]]) for one in calibration if others.labels[one] == label]
+        for row, label in zip(test, others.labels[test], strict=True)
+    ]
+    near = sum(max(values, default=0.0) >= NEAR for values in alike)
+    return (
+        f"of {len(test)} test cases {sum(map(bool, alike))} have a calibration case of the same disease, "
+        f"{near} a near-duplicate; RareBench names no publications to keep apart"
+    )
 
 
 def _closest(own: frozenset[str], others: list[frozenset[str]]) -> float:
