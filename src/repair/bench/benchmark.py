@@ -61,6 +61,8 @@ class Benchmark:
     published : Published or None
         None where the paper has no such data set.
     n_candidates : int
+    homes : mapping from str to str
+        Where those folders are published that come from elsewhere than `home`.
     note : str
         What a reader of the results must know.
     missing : str
@@ -76,6 +78,7 @@ class Benchmark:
     seed: int = 0
     published: Published | None = None
     n_candidates: int = 10
+    homes: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     missing: str = ""
 
@@ -97,7 +100,10 @@ class Benchmark:
         """
         if self.read is None or self.base is None:
             raise InputError(f"{self.name!r} cannot be run, {self.state(data)} (published at {self.home})")
-        return {one: data_folder(one, self.home, None if data is None else Path(data) / one) for one in self.folders}
+        return {
+            one: data_folder(one, self.homes.get(one, self.home), None if data is None else Path(data) / one)
+            for one in self.folders
+        }
 
     def state(self, data: "str | PathLike[str] | None" = None) -> str:
         """Say whether it can be run: "ready", or "data not here: …"."""

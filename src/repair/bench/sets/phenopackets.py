@@ -6,7 +6,14 @@ from pathlib import Path
 from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark
 from repair.bench.parts import TRAINING
-from repair.bench.phenopackets import BASE_C, CASES_HOME, disease_similarity, read_cases, split_by_publication
+from repair.bench.phenopackets import (
+    BASE_C,
+    CASES_HOME,
+    ONTOLOGY_HOME,
+    disease_similarity,
+    read_cases,
+    split_by_publication,
+)
 from repair.bench.problem import Problem
 
 __all__ = ["BENCHMARKS"]
@@ -32,6 +39,7 @@ BENCHMARKS = (
         title="Phenopacket Store, diseases from HPO terms",
         home=CASES_HOME,
         folders=("phenopacket_store", "hpo"),
+        homes={"hpo": ONTOLOGY_HOME},
         read=read,
         base=TextBase(c=BASE_C, tokens="terms"),
         note="One of many splits by publication; every publication counts once.",

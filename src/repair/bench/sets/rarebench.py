@@ -15,13 +15,25 @@ from repair.arrays import FloatArray, IntArray
 from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark, Published
 from repair.bench.parts import CALIBRATION, PAPER_SEED, TEST, TRAINING
-from repair.bench.phenopackets import BASE_C, Cases, disease_similarity, read_cases, split_by_publication
+from repair.bench.phenopackets import (
+    BASE_C,
+    CASES_HOME,
+    ONTOLOGY_HOME,
+    Cases,
+    disease_similarity,
+    read_cases,
+    split_by_publication,
+)
 from repair.bench.problem import Problem
 from repair.similarity import Ontology
 from repair.similarity.reading import read_text
 
 __all__ = ["BENCHMARKS"]
 
+#: RareBench's own repository holds no cases; these are the public ones it was built from.
+HOME = "github.com/xiaohaomao/timgroup_disease_diagnosis"
+FOLDERS = ("rarebench_public", "phenopacket_store", "hpo")
+HOMES = {"phenopacket_store": CASES_HOME, "hpo": ONTOLOGY_HOME}
 #: The split by publication that trains the base: the first of `repair.bench.phenopackets`.
 TRAINING_SEED = 0
 #: Cases of one disease whose terms are as alike as this (Jaccard index) may be one patient.
@@ -140,8 +152,9 @@ BENCHMARKS = (
     Benchmark(
         name="rarebench",
         title="RareBench cases, base from the Phenopacket Store, calibrated on 60 % of them",
-        home="github.com/chenxz1111/RareBench",
-        folders=("rarebench_public", "phenopacket_store", "hpo"),
+        home=HOME,
+        folders=FOLDERS,
+        homes=HOMES,
         read=read,
         base=TextBase(c=BASE_C, tokens="terms"),
         seed=PAPER_SEED,
@@ -151,8 +164,9 @@ BENCHMARKS = (
     Benchmark(
         name="rarebench_source",
         title="RareBench cases, base and calibration from the Phenopacket Store",
-        home="github.com/chenxz1111/RareBench",
-        folders=("rarebench_public", "phenopacket_store", "hpo"),
+        home=HOME,
+        folders=FOLDERS,
+        homes=HOMES,
         read=read_from_source,
         base=TextBase(c=BASE_C, tokens="terms"),
         seed=PAPER_SEED,
