@@ -7,7 +7,6 @@ from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark
 from repair.bench.parts import TRAINING
 from repair.bench.phenopackets import (
-    BASE_C,
     CASES_HOME,
     ONTOLOGY_HOME,
     disease_similarity,
@@ -15,6 +14,7 @@ from repair.bench.phenopackets import (
     split_by_publication,
 )
 from repair.bench.problem import Problem
+from repair.bench.term_base import BASE_C
 
 __all__ = ["BENCHMARKS"]
 

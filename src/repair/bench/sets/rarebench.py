@@ -16,7 +16,6 @@ from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark, Published
 from repair.bench.parts import CALIBRATION, PAPER_SEED, TEST, TRAINING
 from repair.bench.phenopackets import (
-    BASE_C,
     CASES_HOME,
     ONTOLOGY_HOME,
     Cases,
@@ -25,6 +24,7 @@ from repair.bench.phenopackets import (
     split_by_publication,
 )
 from repair.bench.problem import Problem
+from repair.bench.term_base import BASE_C
 from repair.similarity import Ontology
 from repair.similarity.reading import read_text
 
