@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from repair import __version__
+from repair.cli.bench import build_bench
 from repair.cli.compare import compare
 from repair.cli.demo import demo
 from repair.cli.diagnose import diagnose
@@ -42,6 +43,7 @@ def build_app() -> typer.Typer:
     app.callback(invoke_without_command=True)(_root)
     for command, example in EXAMPLES.items():
         app.command(epilog=f"Example: {example}")(spread(command))
+    app.add_typer(build_bench(), name="bench")
     return app
 
 
