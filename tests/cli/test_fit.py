@@ -18,6 +18,7 @@ def test_auto_says_what_it_chose_and_what_that_gains(repair, data, tmp_path):
     assert model.account_.notes[0].split(":")[0] in done.out
     rows = [line for line in done.out.splitlines() if line.startswith(("Base ", f"{model.mode_} (auto)"))]
     assert len(rows) == 2
+    assert ("Rare classes: " in done.out, "Frequent classes: " in done.out) == ((model.mode_ != "base"),) * 2
     assert f"Wrote {out}." in done.out
 
 

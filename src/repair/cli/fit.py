@@ -113,20 +113,22 @@ class _Account:
         self, model: ShortlistReranker, checked: CalibrationSet, gain: FittedGain | NotApplicable | PairedGain
     ) -> None:
         from repair.diagnosis.fitted_gain import FittedGain
+        from repair.diagnosis.verdict import give_verdict
 
         self.model, self.checked = model, checked
+        auto = model.auto_ if model.head_loss_ is None else None
+        self.judged = None if auto is None else give_verdict(checked, auto)
         self.accuracy = gain.accuracy if isinstance(gain, FittedGain) else gain
-        self.strata = {"rare": gain.rare, "frequent": gain.frequent} if isinstance(gain, FittedGain) else {}
+        told = gain if isinstance(gain, FittedGain) else self.judged
+        self.strata = {} if told is None or model.mode_ == "base" else {"rare": told.rare, "frequent": told.frequent}
         self.base = float(checked.importance @ (checked.positions == 0)) / float(checked.importance.sum())
 
     def verdict(self) -> str:
         """Return one sentence: what was chosen, or what was asked for and whether it is worth it."""
         from repair.diagnosis.applicability import NotApplicable
-        from repair.diagnosis.verdict import give_verdict
 
-        auto = self.model.auto_
-        if auto is not None and self.model.head_loss_ is None:
-            return give_verdict(self.checked, auto).sentence
+        if self.judged is not None:
+            return self.judged.sentence
         name = self.model.mode_.capitalize()
         if isinstance(self.accuracy, NotApplicable):
             return f"{name} was fitted; there are too few rows to say what it gains."
