@@ -62,7 +62,7 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     >>> checks = run_checks(CheckInputs(CalibrationSet.build(scores, labels, 3), scores))
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
-    >>> print(checks[-2])
+    >>> print(checks[-3])
     RP112 warning, group concentration (not applicable): No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
