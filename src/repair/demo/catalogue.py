@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from repair.similarity.hpo import Ontology, annotations_from_hpo3
+from repair.similarity.hpo import annotations_from_hpo3
+from repair.similarity.ontology import Ontology
 
 __all__ = ["Catalogue", "read_catalogue"]
 

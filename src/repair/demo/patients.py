@@ -12,7 +12,8 @@ import numpy as np
 from repair.arrays import AnyArray, IntArray
 from repair.errors import InputError
 from repair.inputs import check_count, check_number
-from repair.similarity.hpo import PHENOTYPIC_ABNORMALITY, Ontology
+from repair.similarity.hpo import PHENOTYPIC_ABNORMALITY
+from repair.similarity.ontology import Ontology
 
 __all__ = ["Hospital", "HospitalSettings", "choose_diseases", "draw_hospital", "draw_patient"]
 

