@@ -15,6 +15,7 @@ import numpy as np
 from repair import __version__
 from repair.arrays import AnyArray
 from repair.artifact_reader import FieldReader
+from repair.artifact_terms import learned_arrays, read_terms
 from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.errors import ArtifactError, InputError
@@ -29,8 +30,8 @@ from repair.similarity import (
     SparseSimilarity,
     as_similarity,
 )
-from repair.terms import Term
-from repair.terms.competition import ScoreGap
+from repair.terms.context import Context
+from repair.terms.neighbours import Neighbours
 
 __all__ = ["load", "save_model"]
 
@@ -100,9 +101,10 @@ def load(path: "str | PathLike[str]", *, similarity: Any = None) -> ShortlistRer
                 f"({__version__}) reads; upgrade repair-rerank"
             )
         reader.text("library_version")
-        if reader.boolean("row_level_content"):
-            raise reader.refuse("row_level_content is true, but this version stores none")
+        row_level = reader.boolean("row_level_content")
         state = _state_from(reader, similarity)
+        if row_level != any(isinstance(term, Neighbours) for term in state.correction.terms):
+            raise reader.refuse(f"row_level_content is {row_level}, which is not what the terms say")
         model = _method_from(reader, state)
         reader.finish()
     model._state = state
@@ -136,13 +138,14 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
         "tau": float(correction.tau),
         "strength": float(correction.strength),
         "terms": [{"name": term.name, "copies": term.copies} for term in correction.terms],
+        "context_tau": next((float(term.tau) for term in correction.terms if isinstance(term, Context)), None),
         "similarity": _kind_of(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
         "account": asdict(state.account),
         "shrinkage": None
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
-        "row_level_content": False,
+        "row_level_content": any(isinstance(term, Neighbours) for term in correction.terms),
     }
 
 
@@ -174,6 +177,8 @@ def _arrays_of(state: FittedState) -> dict[str, AnyArray]:
         "calibration_prior": state.calibration_prior,
         "class_counts": table.class_counts,
         "information": state.information,
+        "list_adjustment": state.list_adjustment,
+        **learned_arrays(correction.terms),
     }
     if isinstance(table.similarity, DenseSimilarity):
         arrays["similarity.table"] = table.similarity.table
@@ -231,7 +236,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
     )
     if table.class_counts is not None and not table.class_counts.sum() > 1.0:
         raise reader.refuse("class_counts do not add up to more than 1")
-    terms = _terms_from(reader, table)
+    terms = read_terms(reader, table)
     tau = reader.number("tau")
     if abs(tau) > 10.0 or (tau != 0.0 and table.class_counts is None):
         raise reader.refuse(f"tau is {tau:g}, which is out of range or lacks class_counts")
@@ -261,6 +266,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         calibration_prior=prior,
         account=_account_from(reader),
         information=reader.optional_vector("information", n_classes, low=0.0),
+        list_adjustment=reader.optional_vector("list_adjustment", n_classes),
         shrinkage=_shrinkage_from(reader, n_classes),
     )
 
@@ -293,27 +299,6 @@ def _similarity_from(reader: FieldReader, n_classes: int, given: Any) -> Similar
     if len(keys) and not (keys[0] >= 0 and keys[-1] < n_classes**2 and (keys[1:] > keys[:-1]).all()):
         raise reader.refuse(f"similarity.keys must rise strictly from 0 to less than {n_classes}²")
     return SparseSimilarity(keys, values, n_classes)
-
-
-def _terms_from(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
-    from repair.terms import term_named
-
-    terms: list[Term] = []
-    for entry in reader.sequence("terms"):
-        name, copies = (entry.get("name"), entry.get("copies")) if isinstance(entry, dict) else (None, None)
-        try:
-            term = term_named(name)  # type: ignore[arg-type]
-        except InputError:
-            raise reader.refuse(f"terms holds {name!r}, which this version does not know") from None
-        if copies not in (1, 2) or isinstance(copies, bool) or (copies == 2 and name != "score_gap"):
-            raise reader.refuse(f"term {name!r} has copies = {copies!r}")
-        missing = [argument for argument in term.requires if getattr(table, argument) is None]
-        if missing:
-            raise reader.refuse(f"term {name!r} needs {missing[0]}, which the file lacks")
-        terms.append(ScoreGap(copies=2) if copies == 2 else term)
-    if len({term.name for term in terms}) != len(terms):
-        raise reader.refuse("terms repeats a name")
-    return tuple(terms)
 
 
 def _account_from(reader: FieldReader) -> FitAccount:

@@ -1,6 +1,6 @@
 """``mode="auto"``: the simplest correction whose held-out gain is real, or none at all.
 
-Rungs go from Base over Classwise to Pairwise.  Each is fitted on some groups of rows and scored on
+Rungs go from Base over Classwise and Pairwise to Extended.  Each is fitted on some groups of rows and scored on
 the others; one is taken only if its gain over Base is significant, and the gain that is reported
 comes from running the whole choice again inside the training part of every outer fold.
 """
@@ -11,7 +11,9 @@ import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray, dot
 from repair.calibration import CalibrationSet
+from repair.coverage import choose_shortlist_tau
 from repair.design import Design
+from repair.extended import ExtendedProblem
 from repair.fitting import Fit, FitSettings, fit_design
 from repair.folds import group_folds
 from repair.grid import PAPER_GRID, SEARCH_TOLERANCE
@@ -22,7 +24,7 @@ from repair.terms import Term
 
 __all__ = ["AutoChoice", "RungResult", "choose_mode"]
 
-RUNGS = ("base", "classwise", "pairwise")
+RUNGS = ("base", "classwise", "pairwise", "extended")
 OUTER_FOLDS, INNER_FOLDS = 5, 4
 DIALS = tuple(round(0.1 * step, 1) for step in range(11))
 #: Fewer than this, and Base is kept without looking.
@@ -72,6 +74,8 @@ class AutoChoice:
         Honest gain of the whole procedure over Base, from nested folds; None if nothing was tried.
     agreed : int
         How many of the outer folds chose the same rung.
+    shortlist_tau : float
+        By which the extended rung takes its shortlists.
     """
 
     chosen: RungResult
@@ -79,6 +83,7 @@ class AutoChoice:
     reason: str
     gain: PairedGain | None
     agreed: int
+    shortlist_tau: float = 0.0
 
     def __str__(self) -> str:
         """Return the rungs and the reason."""
@@ -94,6 +99,7 @@ def choose_mode(
     terms: tuple[Term, ...],
     settings: FitSettings,
     *,
+    shortlist_tau: float | None = None,
     seed: int = 0,
     progress: bool = False,
 ) -> AutoChoice:
@@ -106,13 +112,16 @@ def choose_mode(
         The pairwise rung's.
     settings : FitSettings
         Tolerances and the like; penalties, α and τ are not looked at.
+    shortlist_tau : float, optional
+        Of the extended rung's shortlists; chosen if not given.
     seed : int
     progress : bool
     """
-    table = _Rows.of(calibration, terms)
     refusal = _too_little(calibration)
     if refusal:
-        return AutoChoice(table.base(), (table.base(),), refusal, None, OUTER_FOLDS)
+        kept = _base((calibration.positions == 0).astype(np.float64))
+        return AutoChoice(kept, (kept,), refusal, None, OUTER_FOLDS)
+    table = _Rows.of(calibration, terms, shortlist_tau)
     everything = np.ones(len(calibration.labels), dtype=bool)
     outer = group_folds(len(everything), calibration.groups, OUTER_FOLDS, seed)
     nested, names = np.zeros(len(everything)), []
@@ -128,7 +137,7 @@ def choose_mode(
             step()
     gain = paired_gain(nested, calibration.importance, calibration.groups)
     agreed = sum(name == chosen.rung for name in names)
-    return AutoChoice(chosen, rungs, _verdict(chosen, gain, agreed), gain, agreed)
+    return AutoChoice(chosen, rungs, _verdict(chosen, gain, agreed), gain, agreed, table.shortlist_tau)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,31 +146,34 @@ class _Rows:
 
     calibration: CalibrationSet
     designs: dict[str, Design]
-    rarity: FloatArray | None
+    shortlist_tau: float
     base_hits: FloatArray
 
     @classmethod
-    def of(cls, calibration: CalibrationSet, terms: tuple[Term, ...]) -> "_Rows":
+    def of(cls, calibration: CalibrationSet, terms: tuple[Term, ...], shortlist_tau: float | None) -> "_Rows":
         full = Design.of(calibration, terms, 0.0)
         designs = {"classwise": replace(full, columns=full.columns[:, :, :0], copies=()), "pairwise": full}
         if not terms:
             del designs["pairwise"]
-        rarity = None
-        if calibration.table.class_counts is not None:
-            rarity = calibration.table.log_rarity[np.maximum(full.ids, 0)]
+        tau = choose_shortlist_tau(calibration) if shortlist_tau is None else shortlist_tau
+        designs["extended"] = ExtendedProblem.of(calibration, terms, tau).design
         hits = (calibration.positions == 0).astype(np.float64)
-        return cls(calibration, designs, rarity, hits)
+        return cls(calibration, designs, tau, hits)
+
+    @property
+    def with_counts(self) -> bool:
+        """Whether a dial can be turned."""
+        return self.calibration.table.class_counts is not None
 
     def base(self) -> RungResult:
         """Return the rung that changes nothing."""
-        nothing = PairedGain(0.0, 0.0, 1)
-        return RungResult("base", 1.0, 1.0, 0.0, nothing, 1.0, self.base_hits)
+        return _base(self.base_hits)
 
-    def hits(self, scores: FloatArray, which: AnyArray, dial: float) -> FloatArray:
-        """Return, for all rows, whether these scores of some covered rows (a mask of them) are right."""
-        design = self.designs["classwise"]
-        if dial and self.rarity is not None:
-            scores = scores + dial * self.rarity[which]
+    def hits(self, rung: str, scores: FloatArray, which: AnyArray, dial: float) -> FloatArray:
+        """Return, for all rows, whether a rung's scores of some covered rows (a mask of them) are right."""
+        design = self.designs[rung]
+        if dial:
+            scores = scores + dial * self.calibration.table.log_rarity[np.maximum(design.ids[which], 0)]
         result = np.zeros(len(self.calibration.labels))
         result[design.rows[which]] = scores.argmax(axis=1) == design.target[which]
         return result
@@ -172,14 +184,24 @@ class _Rows:
             return np.where(test, self.base_hits, 0.0)
         design = self.designs[rung.rung]
         chosen = replace(settings, lambda_a=rung.lambda_a, lambda_theta=rung.lambda_theta)
-        fit = fit_design(design.take(train[design.rows]), _plain(chosen))
+        wanted = _by_evidence(settings) if rung.rung == "extended" else _plain(chosen)
+        fit = fit_design(design.take(train[design.rows]), wanted)
         which = test[design.rows]
-        return self.hits(design.take(which).scores(fit.offsets, fit.weights), which, rung.dial)
+        return self.hits(rung.rung, design.take(which).scores(fit.offsets, fit.weights), which, rung.dial)
+
+
+def _base(hits: FloatArray) -> RungResult:
+    return RungResult("base", 1.0, 1.0, 0.0, PairedGain(0.0, 0.0, 1), 1.0, hits)
 
 
 def _plain(settings: FitSettings) -> FitSettings:
     """Return the settings of a rung's fit: ridge penalties, no τ, no α."""
     return replace(settings, with_offsets=True, tau=0.0, alpha=0.0, shrinkage=False, evidence=False)
+
+
+def _by_evidence(settings: FitSettings) -> FitSettings:
+    """Return the settings of the extended rung's fit: every penalty from the marginal likelihood."""
+    return replace(settings, with_offsets=True, tau=0.0, alpha=0.0, shrinkage="eb", evidence=True)
 
 
 def _too_little(calibration: CalibrationSet) -> str:
@@ -234,9 +256,12 @@ def _score_rung(
     mine = folds[design.rows]
     inside = use[design.rows]
     weights = importance[design.rows]
-    lambda_a, lambda_theta, scores = _least_loss(design, mine, inside, weights, settings)
-    dials = DIALS if rows.rarity is not None else (0.0,)
-    hits = [np.where(use, rows.hits(scores[inside], inside, dial), 0.0) for dial in dials]
+    if rung == "extended":
+        lambda_a, lambda_theta, scores = 0.0, 0.0, _held_out(design, mine, inside, settings)
+    else:
+        lambda_a, lambda_theta, scores = _least_loss(design, mine, inside, weights, settings)
+    dials = DIALS if rows.with_counts else (0.0,)
+    hits = [np.where(use, rows.hits(rung, scores[inside], inside, dial), 0.0) for dial in dials]
     best = int(np.argmax([dot(importance, one) for one in hits]))
     gaps = [_gain(hits[best] - one, importance, rows) for one in hits]
     place = next(i for i, gap in enumerate(gaps) if gap.gain <= gap.error)
@@ -244,16 +269,31 @@ def _score_rung(
     return RungResult(rung, lambda_a, lambda_theta, dials[place], gain, 1.0, hits[place])
 
 
-def _least_loss(
-    design: Design, folds: IntArray, inside: AnyArray, weights: FloatArray, settings: FitSettings
-) -> tuple[float, float, FloatArray]:
-    """Return the penalties with the least weighted out-of-fold loss, and the held-out scores they give."""
+def _parts(design: Design, folds: IntArray, inside: AnyArray) -> list[tuple[Design, Design, AnyArray]]:
+    """Return for each fold the design of the others, of the fold, and the fold's places."""
     parts = []
     for fold in range(int(folds.max()) + 1):
         places = np.flatnonzero(inside & (folds == fold))
         others = np.flatnonzero(inside & (folds != fold))
         if len(places) and len(others):
             parts.append((design.take(others), design.take(places), places))
+    return parts
+
+
+def _held_out(design: Design, folds: IntArray, inside: AnyArray, settings: FitSettings) -> FloatArray:
+    """Return held-out scores of the extended rung, which chooses its penalties itself."""
+    scores = np.zeros(design.base.shape)
+    for train, test, places in _parts(design, folds, inside):
+        fit = fit_design(train, replace(_by_evidence(settings), tol=SEARCH_TOLERANCE))
+        scores[places] = test.scores(fit.offsets, fit.weights)
+    return scores
+
+
+def _least_loss(
+    design: Design, folds: IntArray, inside: AnyArray, weights: FloatArray, settings: FitSettings
+) -> tuple[float, float, FloatArray]:
+    """Return the penalties with the least weighted out-of-fold loss, and the held-out scores they give."""
+    parts = _parts(design, folds, inside)
     best = (np.inf, 1.0, 1.0, np.zeros(design.base.shape))
     for lambda_theta in WEIGHT_PENALTIES if design.copies else (1.0,):
         starts: list[Fit | None] = [None] * len(parts)

@@ -25,7 +25,7 @@ NORM_GRID = tuple(round(0.05 * step, 2) for step in range(21))
 #: Parameters of `Reranker` that make no sense with a temperature.
 NOT_FOR_TEMPERATURE = (
     "mode", "terms", "selection", "criterion", "selection_rule", "grid", "folds", "seed", "progress",
-    "max_head_loss", "head_loss_level", "strict", "strength",
+    "max_head_loss", "head_loss_level", "strict", "strength", "shortlist_tau",
 )  # fmt: skip
 #: A temperature's inverse is kept above this, so that scaling can flatten scores but not flip them.
 SMALLEST_SCALE = 1e-3

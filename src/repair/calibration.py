@@ -23,6 +23,7 @@ from repair.inputs import (
 from repair.lazy import lazy
 from repair.named import align_columns, align_to_classes, column_names
 from repair.priors import smoothed_shares
+from repair.reference import Reference, check_embeddings
 from repair.shortlist import Shortlist
 from repair.similarity import as_similarity
 
@@ -77,6 +78,10 @@ class CalibrationSet:
         Label names the class table does not have, with their row counts.
     labels_are_names : bool
         Whether labels came as names, so that predictions should too.
+    all_scores : ndarray (n, K) or None
+        Every class's score, where it is known and a method may want another shortlist.
+    reference : Reference or None
+        Further labelled rows with embeddings.
     """
 
     shortlist: Shortlist
@@ -86,6 +91,8 @@ class CalibrationSet:
     groups: IntArray | None
     unknown_labels: dict[str, int]
     labels_are_names: bool
+    all_scores: AnyArray | None = None
+    reference: Reference | None = None
 
     @classmethod
     def build(
@@ -102,11 +109,17 @@ class CalibrationSet:
         sample_weight: ArrayLike | None = None,
         class_groups: Any = None,
         weight_norms: ArrayLike | None = None,
+        embeddings: ArrayLike | None = None,
+        reference_embeddings: ArrayLike | None = None,
+        reference_labels: ArrayLike | None = None,
         group_weights: bool = True,
     ) -> "CalibrationSet":
         """Check everything a user passes to ``fit`` and put it together."""
         named = column_names(scores) if class_names is None else class_names
-        shortlist = as_shortlist(align_columns(scores, named), n_candidates)
+        aligned_scores = align_columns(scores, named)
+        shortlist = as_shortlist(aligned_scores, n_candidates)
+        if embeddings is not None:
+            shortlist = shortlist.with_embeddings(embeddings)
         n_rows, n_classes = len(shortlist), shortlist.n_classes
         names = None if named is None else check_class_names(named, n_classes)
 
@@ -138,7 +151,9 @@ class CalibrationSet:
         if codes is not None and group_weights:
             importance = importance / np.bincount(codes)[codes]
         as_names = are_names(as_array(labels, "labels"))
-        calibration = cls(shortlist, ids, table, importance, codes, unknown, as_names)
+        dense = None if isinstance(aligned_scores, Shortlist) else as_array(aligned_scores, "scores")
+        reference = _check_reference(shortlist, reference_embeddings, reference_labels, names)
+        calibration = cls(shortlist, ids, table, importance, codes, unknown, as_names, dense, reference)
         calibration.refuse_hopeless()
         calibration._warn_of_traps()
         return calibration
@@ -152,6 +167,7 @@ class CalibrationSet:
             labels=self.labels[rows],
             importance=self.importance[rows],
             groups=None if groups is None else groups.astype(np.int32),
+            all_scores=None if self.all_scores is None else self.all_scores[rows],
         )
 
     @lazy
@@ -237,6 +253,22 @@ class CalibrationSet:
         if (self.shortlist.lengths <= 1).all():
             warn_user("every row has one candidate at most; there is nothing to rerank", InputWarning)
         _warn_of_scale(self.shortlist)
+
+
+def _check_reference(
+    shortlist: Shortlist, embeddings: ArrayLike | None, labels: ArrayLike | None, names: tuple[str, ...] | None
+) -> Reference | None:
+    """Check the extra labelled rows; they make sense only beside embeddings of the calibration rows."""
+    if embeddings is None and labels is None:
+        return None
+    if embeddings is None or labels is None:
+        raise InputError("reference_embeddings and reference_labels belong together; pass both, or neither")
+    if shortlist.embeddings is None:
+        raise InputError("reference_embeddings need embeddings of the calibration rows too; pass embeddings=…")
+    n_rows = len(as_array(labels, "reference_labels"))
+    ids, _ = check_labels(labels, n_rows, shortlist.n_classes, names, name="reference_labels")
+    vectors = check_embeddings(embeddings, "reference_embeddings", n_rows, shortlist.embeddings.shape[1])
+    return Reference(vectors, ids)
 
 
 def _warn_of_scale(shortlist: Shortlist) -> None:

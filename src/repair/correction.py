@@ -44,6 +44,12 @@ class Correction:
     scale: FloatArray = field(default_factory=lambda: np.ones(1))
     strength: float = 1.0
 
+    @property
+    def embedding_width(self) -> int | None:
+        """How many numbers an embedding has, if a term looks at embeddings."""
+        widths = [getattr(term, "embedding_width", None) for term in self.terms]
+        return next((width for width in widths if width is not None), None)
+
     def contributions(self, shortlist: Shortlist, decision: Decision) -> list[tuple[str, FloatArray]]:
         """Return what makes up each candidate's final score, by name, in the order it is added."""
         return self._parts(CandidateView(shortlist, self.table, self.tau), decision)

@@ -1,7 +1,7 @@
 """The covered rows of a calibration set as plain arrays: what a fit looks at, cut as one likes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class Design:
         keeps their differences precise); 0 on padding.
     columns : ndarray (n, k, d)
         One column for each term, 0 on padding.
-    copies : tuple of int (d,)
-        How many equal columns each stands for.
+    copies : tuple of float (d,)
+        How many equal columns each stands for; its penalty is divided by this.
     lengths, target, labels : ndarray of int (n,)
         Candidates per row, the label's position among them, and the label.
     importance : ndarray (n,)
@@ -44,7 +44,7 @@ class Design:
     ids: IntArray
     base: FloatArray
     columns: FloatArray
-    copies: tuple[int, ...]
+    copies: tuple[float, ...]
     lengths: IntArray
     target: IntArray
     labels: IntArray
@@ -75,6 +75,19 @@ class Design:
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.rows)
+
+    def with_columns(self, more: Sequence[FloatArray]) -> "Design":
+        """Return the design with further columns, arrays (n, k, c), behind its own."""
+        columns = np.concatenate([self.columns, *more], axis=2)
+        added = (1.0,) * (columns.shape[2] - self.columns.shape[2])
+        return replace(self, columns=np.ascontiguousarray(columns), copies=(*self.copies, *added))
+
+    def standardised(self) -> "Design":
+        """Return the design with penalties that are the same whatever units the columns come in."""
+        real = self.ids != PAD_ID
+        spread = np.array([_spread(self.columns[:, :, place], real) for place in range(self.columns.shape[2])])
+        scaled = (copies / one**2 for copies, one in zip(self.copies, spread, strict=True))
+        return replace(self, copies=tuple(float(one) for one in scaled))
 
     def take(self, which: AnyArray) -> "Design":
         """Return the design of some of the rows."""
@@ -109,6 +122,13 @@ class Design:
         mass = np.log(np.exp(scores - best).sum(axis=1)) + best[:, 0]
         likelihood: FloatArray = scores[np.arange(len(self)), self.target] - mass
         return likelihood
+
+
+def _spread(column: FloatArray, real: AnyArray) -> float:
+    """Return how far a column's values lie from their row's mean, the only thing a softmax sees; 1 for none."""
+    mean = np.where(real, column, 0.0).sum(axis=1) / np.maximum(real.sum(axis=1), 1)
+    found = float(np.sqrt(np.square(column - mean[:, None])[real].mean()))
+    return found if found > 0 else 1.0
 
 
 def _best_score(view: CandidateView) -> FloatArray:

@@ -7,33 +7,28 @@ from copy import copy
 from dataclasses import replace
 from inspect import signature
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import AnyArray, FloatArray, IntArray, read_only, row_sums
-from repair.calibration import CalibrationSet, as_shortlist
+from repair.arrays import AnyArray, FloatArray, row_sums
+from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
 from repair.decision import Decision
 from repair.errors import InputError, NotFittedError
 from repair.explanation import Explanation, explain_row
-from repair.fitted_state import FitAccount, FittedState
-from repair.inputs import check_count
+from repair.fitted_attributes import FittedAttributes
+from repair.fitted_state import FittedState
+from repair.inputs import as_array, check_count
 from repair.named import align_columns
 from repair.ranking import Ranking
 from repair.shortlist import Shortlist
-from repair.shrinkage import Shrinkage
-
-if TYPE_CHECKING:
-    from repair.auto import AutoChoice
-    from repair.selection import GridSearch
-    from repair.strength import HeadLossTest
 
 __all__ = ["ShortlistReranker"]
 
 
-class ShortlistReranker:
+class ShortlistReranker(FittedAttributes):
     """Base of all rerankers: ``fit``, ``rerank``, ``predict``, ``predict_proba``, ``explain``, ``save``.
 
     A subclass says in ``_learn`` what it learns from a calibration set, and lists in
@@ -54,6 +49,11 @@ class ShortlistReranker:
         """What `mode_` is after a fit with the present parameters."""
         raise TypeError(f"{type(self).__name__} does not say what it fits")
 
+    @property
+    def uses_all_scores(self) -> bool:
+        """Whether the shortlist may be chosen otherwise than by the base's scores, if all are given."""
+        return False
+
     def _check_parameters(self, table: ClassTable) -> None:
         """Refuse constructor arguments that cannot work with these classes; extended by subclasses."""
         check_count(self.n_candidates, "n_candidates")
@@ -71,6 +71,9 @@ class ShortlistReranker:
         sample_weight: ArrayLike | None = None,
         class_groups: Any = None,
         weight_norms: ArrayLike | None = None,
+        embeddings: ArrayLike | None = None,
+        reference_embeddings: ArrayLike | None = None,
+        reference_labels: ArrayLike | None = None,
     ) -> Self:
         """Learn the correction from labelled calibration rows.
 
@@ -101,6 +104,12 @@ class ShortlistReranker:
             Groups towards whose mean the offsets are shrunk, such as parents in a taxonomy.
         weight_norms : array_like (K,), optional
             Norms of the classifier's weight rows; only `TauNormalization` uses them.
+        embeddings : array_like (n, d), optional
+            One vector for each row, such as the classifier's last layer or a sentence embedding;
+            only ``mode="extended"`` and ``"auto"`` use them, and ``rerank`` then needs them too.
+        reference_embeddings, reference_labels : array_like (m, d) and (m,), optional
+            Further labelled rows to look for neighbours among, usually the training set; none of
+            them may belong to a group of the calibration rows.
 
         Returns
         -------
@@ -118,6 +127,9 @@ class ShortlistReranker:
             sample_weight=sample_weight,
             class_groups=class_groups,
             weight_norms=weight_norms,
+            embeddings=embeddings,
+            reference_embeddings=reference_embeddings,
+            reference_labels=reference_labels,
             group_weights=self.group_weights,
         )
         return self.fit_checked(calibration)
@@ -132,6 +144,7 @@ class ShortlistReranker:
         self,
         scores: ArrayLike | Shortlist,
         *,
+        embeddings: ArrayLike | None = None,
         dial: float | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
@@ -142,6 +155,8 @@ class ShortlistReranker:
         ----------
         scores : array_like (n, K), (K,), or Shortlist
             Base scores of new rows.
+        embeddings : array_like (n, d) or (d,), optional
+            Of the rows, if the model was fitted with embeddings.
         dial : float, optional
             Head–tail trade-off t; the model's own `dial` if not given.  0 aims at accuracy, 1
             weighs all classes alike.  Needs `class_counts` at fit time.
@@ -155,7 +170,7 @@ class ShortlistReranker:
         Ranking
         """
         state = self._fitted()
-        shortlist = self._shortlist(scores)
+        shortlist = self._shortlist(scores, embeddings)
         decision = self._decision(dial, target_prior, class_costs)
         ranking = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
         names = state.correction.table.class_names
@@ -165,6 +180,7 @@ class ShortlistReranker:
         self,
         scores: ArrayLike | Shortlist,
         *,
+        embeddings: ArrayLike | None = None,
         dial: float | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
@@ -174,7 +190,8 @@ class ShortlistReranker:
         Ids, or names if the labels given to ``fit`` were names; −1 or '' for a row without
         candidates.  Takes the same keywords as `rerank`.
         """
-        best = self.rerank(scores, dial=dial, target_prior=target_prior, class_costs=class_costs).best
+        wishes = {"dial": dial, "target_prior": target_prior, "class_costs": class_costs}
+        best = self.rerank(scores, embeddings=embeddings, **wishes).best  # type: ignore[arg-type]
         if not self._fitted().labels_are_names:
             return best.astype(np.int64)
         return self._fitted().names[best]
@@ -183,6 +200,7 @@ class ShortlistReranker:
         self,
         scores: ArrayLike | Shortlist,
         *,
+        embeddings: ArrayLike | None = None,
         dial: float | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
@@ -195,7 +213,7 @@ class ShortlistReranker:
         `max_head_loss` chose.  `target_prior` sets both.
         """
         state = self._fitted()
-        shortlist = self._shortlist(scores)
+        shortlist = self._shortlist(scores, embeddings)
         wanted = self._decision(dial, target_prior, class_costs)
         order = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, wanted)).order
         # A strength below 1 is caution about the order; what is believed stays what was fitted.
@@ -206,6 +224,7 @@ class ShortlistReranker:
         self,
         scores: ArrayLike | Shortlist,
         *,
+        embeddings: ArrayLike | None = None,
         dial: float | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
@@ -215,7 +234,7 @@ class ShortlistReranker:
         Takes the same keywords as `rerank`.
         """
         state = self._fitted()
-        shortlist = self._shortlist(scores)
+        shortlist = self._shortlist(scores, embeddings)
         if len(shortlist) != 1:
             raise InputError(f"explain takes one row, but got {len(shortlist)}; pass scores[i] or shortlist.take([i])")
         wanted = self._decision(dial, target_prior, class_costs)
@@ -269,14 +288,35 @@ class ShortlistReranker:
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self._state
 
-    def _shortlist(self, scores: ArrayLike | Shortlist) -> Shortlist:
+    def _shortlist(self, scores: ArrayLike | Shortlist, embeddings: ArrayLike | None = None) -> Shortlist:
         state = self._fitted()
         table = state.correction.table
-        shortlist = as_shortlist(align_columns(scores, table.class_names), state.n_candidates)
+        aligned = align_columns(scores, table.class_names)
+        if isinstance(aligned, Shortlist):
+            shortlist = aligned
+        else:
+            shortlist = Shortlist.from_scores(aligned, state.n_candidates, adjustment=self._adjustment(aligned))
         known = table.n_classes
         if shortlist.n_classes != known:
             raise InputError(f"scores are over {shortlist.n_classes} classes, but the model was fitted for {known}")
-        return shortlist
+        return self._with_vectors(shortlist, embeddings)
+
+    def _adjustment(self, scores: ArrayLike) -> FloatArray | None:
+        """Return by what the shortlist is chosen, if the scores are over the right classes."""
+        adjustment = self._fitted().list_adjustment
+        return adjustment if adjustment is not None and np.shape(scores)[-1:] == adjustment.shape else None
+
+    def _with_vectors(self, shortlist: Shortlist, embeddings: ArrayLike | None) -> Shortlist:
+        """Attach the rows' vectors, if the model looks at any."""
+        width = self._fitted().correction.embedding_width
+        if width is None:
+            return shortlist
+        if embeddings is None and shortlist.embeddings is None:
+            raise InputError(f"this model looks at embeddings of {width} numbers a row; pass embeddings=…")
+        if embeddings is None:
+            embeddings = shortlist.embeddings
+        given = as_array(embeddings, "embeddings")  # type: ignore[arg-type]
+        return shortlist.with_embeddings(given[None] if given.ndim == 1 else given, width)
 
     def _decision(self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None) -> Decision:
         state = self._fitted()
@@ -292,100 +332,6 @@ class ShortlistReranker:
         """Return the dial that the fit chose, or else the constructor's."""
         chosen = self._fitted().account.chosen.get("dial", self.dial)
         return chosen if isinstance(chosen, float | int) else self.dial
-
-    @property
-    def offsets_(self) -> FloatArray:
-        """Fitted class offsets a, after shrinkage."""
-        return read_only(self._fitted().correction.offsets)
-
-    @property
-    def weights_(self) -> dict[str, float]:
-        """Fitted weight θ of each term.
-
-        With both ``score_gap`` and ``log_prob_ratio`` chosen, which are the same column,
-        ``score_gap`` is the sum of their weights.
-        """
-        correction = self._fitted().correction
-        return {term.name: float(weight) for term, weight in zip(correction.terms, correction.weights, strict=True)}
-
-    @property
-    def tau_(self) -> float:
-        """The pre-adjustment τ in use."""
-        return self._fitted().correction.tau
-
-    @property
-    def temperature_(self) -> float:
-        """The temperature in use; 1 unless a temperature was fitted."""
-        scale = self._fitted().correction.scale
-        return 1.0 / float(scale[0]) if len(scale) == 1 else 1.0
-
-    @property
-    def mode_(self) -> str:
-        """Which model was fitted."""
-        return self._fitted().account.mode
-
-    @property
-    def account_(self) -> FitAccount:
-        """How the fit went: rows, coverage, iterations, notes."""
-        return self._fitted().account
-
-    @property
-    def objective_(self) -> float | None:
-        """Penalised weighted mean loss at the optimum; None if nothing was optimised."""
-        return self.account_.objective
-
-    @property
-    def gradient_norm_(self) -> float | None:
-        """Largest gradient entry where the solver stopped; None if nothing was optimised."""
-        return self.account_.gradient_norm
-
-    @property
-    def converged_(self) -> bool:
-        """Whether the solver reached its tolerance."""
-        return self.account_.converged
-
-    @property
-    def coverage_(self) -> float:
-        """Share of calibration rows whose label was on the shortlist."""
-        return self.account_.n_covered / self.account_.n_rows
-
-    @property
-    def class_counts_(self) -> FloatArray:
-        """Training counts if they were given, else the calibration labels' counts."""
-        given = self._fitted().correction.table.class_counts
-        return read_only(self._fitted().label_counts if given is None else given)
-
-    @property
-    def unseen_classes_(self) -> IntArray:
-        """Classes the calibration rows say nothing about; their offset is neutral."""
-        information = self._fitted().information
-        known = self._fitted().label_counts if information is None else information
-        return np.flatnonzero(known == 0).astype(np.int32)
-
-    @property
-    def search_(self) -> GridSearch | None:
-        """The grid search, if one chose the hyperparameters in this process (it is not saved)."""
-        return self._fitted().search
-
-    @property
-    def auto_(self) -> AutoChoice | None:
-        """What ``mode="auto"`` looked at, if it chose in this process (the reason is in the notes)."""
-        return self._fitted().auto
-
-    @property
-    def strength_(self) -> float:
-        """Share of the correction that is applied; below 1 where `max_head_loss` asked for it."""
-        return self._fitted().correction.strength
-
-    @property
-    def head_loss_(self) -> HeadLossTest | None:
-        """The tests of ``max_head_loss``, if they were made in this process (the outcome is in the notes)."""
-        return self._fitted().head_loss
-
-    @property
-    def shrinkage_(self) -> Shrinkage | None:
-        """Group prior and shrinkage factors, if shrinkage was asked for."""
-        return self._fitted().shrinkage
 
 
 def softmax(scores: FloatArray) -> FloatArray:

@@ -91,9 +91,18 @@ def extend_state(
         scale = _filled(scale, np.full(len(added), np.median(scale)))
     prior = np.append(state.calibration_prior, [_geometric_mean(state.calibration_prior[which]) for which in peers])
     nothing = np.zeros(len(added))
+    terms = tuple(
+        one.for_classes(extended.n_classes) if hasattr(one, "for_classes") else one for one in correction.terms
+    )
+    offsets_of_all = _filled(correction.offsets, offsets)
+    adjustment = state.list_adjustment
+    if adjustment is not None:
+        tau = state.account.chosen["shortlist_tau"]
+        adjustment = -float(tau) * extended.log_counts  # type: ignore[arg-type]
     return replace(
         state,
-        correction=replace(correction, table=extended, offsets=_filled(correction.offsets, offsets), scale=scale),
+        correction=replace(correction, table=extended, offsets=offsets_of_all, scale=scale, terms=terms),
+        list_adjustment=adjustment,
         label_counts=_filled(state.label_counts, nothing),
         calibration_prior=prior / prior.sum(),
         information=None if state.information is None else _filled(state.information, nothing),

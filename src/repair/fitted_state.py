@@ -68,6 +68,7 @@ class FittedState:
     account: FitAccount
     information: FloatArray | None = None
     shrinkage: Shrinkage | None = None
+    list_adjustment: FloatArray | None = None
     search: GridSearch | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None

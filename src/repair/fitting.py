@@ -15,7 +15,7 @@ from repair.fitted_state import FitAccount, FittedState
 from repair.shrinkage import paper_shrinkage
 from repair.terms import Term
 
-__all__ = ["Fit", "FitSettings", "fit_correction", "fit_design", "fitted_state"]
+__all__ = ["Fit", "FitSettings", "fit_correction", "fit_design", "fitted_state", "warn_if_unsettled"]
 
 
 def fit_correction(
@@ -27,6 +27,11 @@ def fit_correction(
     """
     design = Design.of(calibration, terms, settings.tau)
     fit = fit_design(design if scale == 1.0 else replace(design, base=scale * design.base), settings)
+    return warn_if_unsettled(fit, settings)
+
+
+def warn_if_unsettled(fit: Fit, settings: FitSettings) -> Fit:
+    """Return the fit, after a warning if a search or the solver fell short."""
     if fit.shrinkage is not None and not fit.shrinkage.converged:
         warn_user(
             f"the search for the shrinkage prior had not settled after {fit.shrinkage.iterations} rounds; "
@@ -68,9 +73,11 @@ def fitted_state(
     mode: str,
     notes: tuple[str, ...] = (),
     scale: float = 1.0,
+    fit: Fit | None = None,
 ) -> FittedState:
-    """Fit a conditional logit with these terms and put the result into a model's state."""
-    fit = fit_correction(calibration, terms, settings, scale)
+    """Fit a conditional logit with these terms, unless `fit` is given, and put it into a model's state."""
+    if fit is None:
+        fit = fit_correction(calibration, terms, settings, scale)
     account = FitAccount(
         mode=mode,
         n_rows=len(calibration.labels),

@@ -120,17 +120,21 @@ def check_class_names(names: object, n_classes: int) -> tuple[str, ...]:
 
 
 def check_labels(
-    labels: ArrayLike, n_rows: int, n_classes: int, class_names: tuple[str, ...] | None = None
+    labels: ArrayLike,
+    n_rows: int,
+    n_classes: int,
+    class_names: tuple[str, ...] | None = None,
+    name: str = "labels",
 ) -> tuple[IntArray, dict[str, int]]:
     """Return labels as class ids with −1 for "not a known class", and the unknown names with counts."""
-    array = as_array(labels, "labels")
+    array = as_array(labels, name)
     if array.ndim != 1 or len(array) != n_rows:
         hint = "; flatten it with .ravel()" if array.size == n_rows else ""
-        raise InputError(f"labels has shape {array.shape}; expected one label for each of {n_rows} rows{hint}")
+        raise InputError(f"{name} has shape {array.shape}; expected one label for each of {n_rows} rows{hint}")
     if are_names(array):
         return _ids_of_names(array, class_names)
     if array.dtype.kind not in "iufO":
-        raise InputError(f"labels has dtype {array.dtype}; pass class ids, or names together with class_names")
+        raise InputError(f"{name} has dtype {array.dtype}; pass class ids, or names together with class_names")
     if array.dtype.kind == "O":
         array = array.astype(np.int64)
     bad = ~((array >= -1) & (array < n_classes))
@@ -139,7 +143,7 @@ def check_labels(
     if bad.any():
         row = int(np.argmax(bad))
         raise InputError(
-            f"labels[{row}] is {array[row]}; labels are class ids from 0 to {n_classes - 1}, "
+            f"{name}[{row}] is {array[row]}; labels are class ids from 0 to {n_classes - 1}, "
             "or −1 for a class that is not in the table"
             + ("; are they counted from 1?" if array[row] == n_classes else "")
         )

@@ -203,7 +203,7 @@ def _fits(
     """
     parts = [draw_rows(len(learning.ids), learning.groups, setup.subsample, one) for one in setup.trial_seeds]
     for name, method in methods.items():
-        rows = learning.rows(method.n_candidates)
+        rows = learning.rows(method)
         full = _fit(method.clone(), rows, f"method {name!r}, all calibration rows")
         yield name, 0, full
         again = full.frozen() if setup.selection == "once" else method
@@ -240,7 +240,10 @@ class _Learning:
         ids, _ = check_labels(calibration.labels, len(calibration), n_classes, names)
         return cls(checked, ids, _group_codes(calibration, "calibration"), {})
 
-    def rows(self, n_candidates: int) -> ScoreSet:
+    def rows(self, method: ShortlistReranker) -> ScoreSet:
+        if method.uses_all_scores:  # it takes shortlists of its own
+            return self.given
+        n_candidates = method.n_candidates
         if n_candidates not in self.shortlists:
             self.shortlists[n_candidates] = self.given.shortlist(n_candidates)
         return replace(self.given, scores=self.shortlists[n_candidates])
@@ -270,11 +273,17 @@ class _Truth:
         return cls(aligned, ids, codes, counts, counts_from, group_weights and codes is not None, {})
 
     def score(self, model: ShortlistReranker) -> tuple[Ranking, Evaluation]:
+        if model.uses_all_scores:
+            ranking = model.rerank(self.given.scores, embeddings=self.given.embeddings)
+            return ranking, self._evaluated(ranking)
         wanted = model.n_candidates
         if wanted not in self.shortlists:
             self.shortlists[wanted] = self.given.shortlist(wanted)
-        ranking = model.rerank(self.shortlists[wanted])
-        return ranking, evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
+        ranking = model.rerank(self.shortlists[wanted], embeddings=self.given.embeddings)
+        return ranking, self._evaluated(ranking)
+
+    def _evaluated(self, ranking: Ranking) -> Evaluation:
+        return evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
 
 
 def _counts(test: ScoreSet, learning: _Learning, n_classes: int) -> tuple[FloatArray, str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from repair.arrays import IntArray
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
 from repair.decision import LARGEST_DIAL
@@ -16,7 +15,7 @@ from repair.fitted_state import FittedState
 from repair.fitting import FitSettings, fitted_state
 from repair.grid import CRITERIA, RULES, Grid
 from repair.inputs import check_choice, check_count, check_number
-from repair.shrinkage import frequency_groups
+from repair.shrinkage import shrinkage_groups
 from repair.strength import HeadLossRule, limit_head_loss
 from repair.terms import Term, choose_terms
 
@@ -35,8 +34,8 @@ SAME_COLUMN = (
     "they were fitted as one, and the weight of score_gap is the sum of both"
 )
 
-#: What can be fitted; "auto" chooses among the first three.
-MODES = ("base", "classwise", "pairwise", "pairwise_only")
+#: What can be fitted; "auto" chooses among them.
+MODES = ("base", "classwise", "pairwise", "pairwise_only", "extended")
 
 
 class Reranker(ShortlistReranker):
@@ -46,11 +45,13 @@ class Reranker(ShortlistReranker):
     ----------
     n_candidates : int, default 10
         k, how many of the best classes to take from dense scores.
-    mode : {"pairwise", "classwise", "pairwise_only", "base", "auto"}, default "pairwise"
+    mode : {"pairwise", "classwise", "pairwise_only", "base", "extended", "auto"}, default "pairwise"
         The paper's REPAIR (offsets and terms), its class-separable special case (offsets only),
         terms only, or no correction.  ``"auto"`` takes the simplest of base, classwise and
         pairwise whose gain on held-out rows is real, and chooses its penalties and its dial; it
-        may keep the base order, and `auto_` says why.
+        may keep the base order, and `auto_` says why.  ``"extended"`` goes beyond the paper: it
+        takes shortlists that miss fewer rare classes (from dense scores and `class_counts`), and
+        adds evidence that is learned from the labelled rows: see `repair.extended`.
     terms : sequence of str, optional
         Pairwise features by name: ``"score_gap"``, ``"rank_gap"``, ``"log_prob_ratio"``,
         ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.
@@ -98,6 +99,9 @@ class Reranker(ShortlistReranker):
         `folds` folds, which is approximate and wastes no rows.
     strength : float in [0, 1], default 1
         Share of the correction to apply, unless `max_head_loss` chooses it.
+    shortlist_tau : float, optional
+        With ``mode="extended"``: take the shortlist by g − τ·log(n+1).  By default τ is chosen on
+        the calibration rows so that labels are on the list; 0 takes the base's own list.
     progress : bool, default False
         Show a progress bar while choosing (needs the extra ``cli``).
     tol : float, default 1e-8
@@ -148,6 +152,7 @@ class Reranker(ShortlistReranker):
         "head_loss_level",
         "strict",
         "strength",
+        "shortlist_tau",
         "progress",
         "tol",
         "max_iterations",
@@ -177,6 +182,7 @@ class Reranker(ShortlistReranker):
         head_loss_level: float = 0.1,
         strict: bool = False,
         strength: float = 1.0,
+        shortlist_tau: float | None = None,
         progress: bool = False,
         tol: float = 1e-8,
         max_iterations: int = 100,
@@ -202,6 +208,7 @@ class Reranker(ShortlistReranker):
         self.head_loss_level = head_loss_level
         self.strict = strict
         self.strength = strength
+        self.shortlist_tau = shortlist_tau
         self.progress = progress
         self.tol = tol
         self.max_iterations = max_iterations
@@ -212,6 +219,11 @@ class Reranker(ShortlistReranker):
         if self.mode != "auto" or self._state is None:
             return self.mode
         return self._state.account.mode
+
+    @property
+    def uses_all_scores(self) -> bool:
+        """Whether the shortlist may be chosen otherwise than by the base's scores, if all are given."""
+        return self.mode in ("extended", "auto")
 
     def _learn(self, calibration: CalibrationSet) -> FittedState:
         rule = self._head_loss_rule()
@@ -226,6 +238,9 @@ class Reranker(ShortlistReranker):
         settings = self._settings(calibration.table)
         if self.mode == "auto":
             return self._learn_auto(calibration, terms, settings, notes)
+        if self.mode == "extended":
+            state = self._learn_extended(calibration, terms, settings, notes)
+            return state, settings, float(self.dial)
         if self.selection in (None, "evidence"):
             state = fitted_state(calibration, terms, settings, mode=self.mode, notes=notes)
             return state, settings, float(self.dial)
@@ -236,13 +251,27 @@ class Reranker(ShortlistReranker):
         state = replace(state, account=replace(state.account, chosen=chosen), search=found)
         return state, settings, float(self.dial)
 
+    def _learn_extended(
+        self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
+    ) -> FittedState:
+        from repair.coverage import choose_shortlist_tau
+        from repair.extended import fit_extended
+
+        tau = choose_shortlist_tau(calibration) if self.shortlist_tau is None else float(self.shortlist_tau)
+        return fit_extended(calibration, terms, settings, tau=tau, notes=notes)
+
     def _learn_auto(
         self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
     ) -> tuple[FittedState, FitSettings, float]:
         from repair.auto import choose_mode
+        from repair.extended import fit_chosen
 
-        found = choose_mode(calibration, terms, settings, seed=self.seed, progress=self.progress)
+        found = choose_mode(
+            calibration, terms, settings, shortlist_tau=self.shortlist_tau, seed=self.seed, progress=self.progress
+        )
         best = found.chosen
+        if best.rung == "extended":
+            return fit_chosen(calibration, terms, settings, notes, found)
         settings = replace(
             settings, with_offsets=best.rung != "base", lambda_a=best.lambda_a, lambda_theta=best.lambda_theta
         )
@@ -274,6 +303,8 @@ class Reranker(ShortlistReranker):
     @property
     def _by_evidence(self) -> bool:
         """Whether the data choose the penalties: asked for, or nothing that would replace it was given."""
+        if self.mode == "extended":
+            return True
         if self.selection is not None or self.mode == "auto":
             return self.selection == "evidence"
         return self.lambda_a is None and self.lambda_theta is None and self.shrinkage in (None, "eb")
@@ -337,14 +368,20 @@ class Reranker(ShortlistReranker):
         return rule
 
     def _check_auto(self) -> None:
-        """Refuse arguments that ``auto`` chooses itself."""
-        if self.mode == "auto":
-            neutrals = dict.fromkeys(("alpha", "tau", "dial"), 0.0) | dict.fromkeys(
+        """Refuse arguments that ``auto`` and ``extended`` choose themselves."""
+        if self.mode in ("auto", "extended"):
+            neutrals = dict.fromkeys(("alpha", "tau"), 0.0) | dict.fromkeys(
                 ("selection", "lambda_a", "lambda_theta", "shrinkage")
             )
+            if self.mode == "auto":
+                neutrals["dial"] = 0.0
             for name, neutral in neutrals.items():
                 if getattr(self, name) != neutral:
-                    raise InputError(f"mode 'auto' chooses for itself; leave {name} out, or use another mode")
+                    raise InputError(f"mode {self.mode!r} chooses for itself; leave {name} out, or use another mode")
+        if self.shortlist_tau is not None:
+            if self.mode not in ("auto", "extended"):
+                raise InputError(f"mode {self.mode!r} keeps the base's shortlist; leave shortlist_tau out")
+            check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0)
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         """Return the terms to fit, and what there is to say about them."""
@@ -363,12 +400,3 @@ class Reranker(ShortlistReranker):
         if any(term.copies > 1 for term in terms):
             notes.append(SAME_COLUMN)
         return terms, tuple(notes)
-
-
-def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
-    """Return the groups offsets are shrunk in: the user's, or bins of equal size by training count."""
-    if table.class_groups is not None:
-        return table.class_groups
-    if n_groups > 1:
-        table.require("class_counts", f"shrinkage_groups={n_groups}")
-    return frequency_groups(table.class_counts, n_groups, table.n_classes)

@@ -17,7 +17,7 @@ from repair.shortlist import Shortlist
 __all__ = ["ScoreSet"]
 
 #: Fields with one entry per row; the others describe classes.
-ROW_FIELDS = ("scores", "labels", "groups", "sample_weight")
+ROW_FIELDS = ("scores", "labels", "groups", "sample_weight", "embeddings")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,10 @@ class ScoreSet:
     labels : array_like (n,)
     class_counts, similarity, class_names, class_groups, weight_norms
         What is known about the classes, as in ``Reranker.fit``; None where nothing is.
-    groups, sample_weight
+    groups, sample_weight, embeddings
         What is known about the rows.
+    reference_embeddings, reference_labels
+        Further labelled rows for ``mode="extended"``.
 
     Examples
     --------
@@ -51,6 +53,9 @@ class ScoreSet:
     class_groups: Any = None
     weight_norms: Any = None
     sample_weight: Any = None
+    embeddings: Any = None
+    reference_embeddings: Any = None
+    reference_labels: Any = None
 
     def __len__(self) -> int:
         """Return the number of rows."""

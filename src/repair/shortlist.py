@@ -13,6 +13,7 @@ from repair.inputs import SCORE_LIMIT, as_array, check_count, check_labels, nume
 from repair.kernels import kernels_for
 from repair.lazy import lazy
 from repair.parallel import map_row_blocks, row_blocks
+from repair.reference import check_embeddings
 
 __all__ = ["Shortlist"]
 
@@ -41,6 +42,8 @@ class Shortlist:
         Base scores g, −Inf where there is no candidate.
     n_classes : int
         K, the number of classes the ids refer to.
+    embeddings : ndarray of float32, shape (n, d), or None
+        One vector of length 1 for each row, where there are any: see `with_embeddings`.
 
     Examples
     --------
@@ -55,20 +58,27 @@ class Shortlist:
     ids: IntArray
     scores: FloatArray
     n_classes: int
+    embeddings: AnyArray | None
 
     def __init__(self, ids: Candidates, scores: Candidates, n_classes: int) -> None:
         checked = Shortlist.from_candidates(ids, scores, n_classes)
         self.ids, self.scores, self.n_classes = checked.ids, checked.scores, checked.n_classes
+        self.embeddings = None
 
     @classmethod
-    def _of_checked(cls, ids: IntArray, scores: FloatArray, n_classes: int) -> "Shortlist":
+    def _of_checked(
+        cls, ids: IntArray, scores: FloatArray, n_classes: int, embeddings: AnyArray | None = None
+    ) -> "Shortlist":
         """Build one from arrays that are known to be in base order."""
         shortlist = cls.__new__(cls)
         shortlist.ids, shortlist.scores, shortlist.n_classes = read_only(ids), read_only(scores), n_classes
+        shortlist.embeddings = embeddings
         return shortlist
 
     @classmethod
-    def from_scores(cls, scores: ArrayLike, n_candidates: int = 10) -> "Shortlist":
+    def from_scores(
+        cls, scores: ArrayLike, n_candidates: int = 10, *, adjustment: FloatArray | None = None
+    ) -> "Shortlist":
         """Take the `n_candidates` best classes of each row of an (n, K) score array.
 
         Parameters
@@ -78,6 +88,10 @@ class Shortlist:
             and integers are read as they are, block by block, and never modified.
         n_candidates : int, default 10
             k.  More than K is clipped to K with a warning.
+        adjustment : ndarray (K,), optional
+            Added to the scores while the candidates are chosen: with −τ·log counts, rare classes
+            get onto the list that would miss it.  Scores and order on the list are the base's own,
+            and its best class is always there.
 
         Returns
         -------
@@ -102,7 +116,10 @@ class Shortlist:
 
         def fill(rows: slice) -> int:
             block = array[rows] if array.dtype in (np.float32, np.float64) else array[rows].astype(np.float64)
-            bad = int(kernels.top_k(np.ascontiguousarray(block), SCORE_LIMIT, ids[rows], best[rows]))
+            chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment)
+            bad = int(kernels.top_k(chosen_by, SCORE_LIMIT, ids[rows], best[rows]))
+            if bad < 0 and adjustment is not None:
+                ids[rows], best[rows] = _raw_order(block, ids[rows])
             return bad if bad < 0 else bad + rows.start
 
         bad_rows = [row for row in map_row_blocks(fill, row_blocks(n_rows, SCORES_PER_BLOCK // n_classes)) if row >= 0]
@@ -189,7 +206,26 @@ class Shortlist:
     def take(self, rows: "int | slice | Sequence[int] | AnyArray") -> "Shortlist":
         """Return the shortlist of some rows, given as an index, a slice, indices or a boolean mask."""
         which = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes)
+        vectors = None if self.embeddings is None else self.embeddings[which]
+        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors)
+
+    def with_embeddings(self, embeddings: ArrayLike | None, width: int | None = None) -> "Shortlist":
+        """Return the same shortlist with one vector for each row, for terms that look at neighbours.
+
+        Parameters
+        ----------
+        embeddings : array_like (n, d) or None
+            Brought to length 1; None takes them away.
+        width : int, optional
+            The d that is expected.
+
+        Examples
+        --------
+        >>> Shortlist.from_scores([3.0, 9.0, 9.0], 2).with_embeddings([[0.0, 2.0]]).embeddings.tolist()
+        [[0.0, 1.0]]
+        """
+        vectors = None if embeddings is None else check_embeddings(embeddings, "embeddings", len(self), width)
+        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, vectors)
 
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return where each row's label stands in base order (0 is best), −1 if it is not there."""
@@ -233,6 +269,15 @@ def _fill_up(ids: Candidates, scores: Candidates) -> tuple[Candidates, Candidate
     filled_ids[real] = numeric_array(list(chain.from_iterable(ids)), "candidate ids", 1)
     filled_scores[real] = numeric_array(list(chain.from_iterable(scores)), "candidate scores", 1)
     return filled_ids, filled_scores
+
+
+def _raw_order(scores: AnyArray, ids: IntArray) -> tuple[IntArray, FloatArray]:
+    """Put the base's best class on each list if it is not there, and sort by the base's scores."""
+    best = scores.argmax(axis=1).astype(np.int32)
+    lost = ~(ids == best[:, None]).any(axis=1) & (ids[:, 0] != PAD_ID)
+    ids[lost, -1] = best[lost]
+    raw = np.take_along_axis(scores, np.maximum(ids, 0).astype(np.int64), axis=1).astype(np.float64)
+    return _base_order(ids, np.where(ids == PAD_ID, PAD_SCORE, raw))
 
 
 def _bad_score(array: AnyArray, row: int) -> InputError:

@@ -10,8 +10,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair.arrays import FloatArray, IntArray
+from repair.class_table import ClassTable
 
-__all__ = ["GroupPrior", "Shrinkage", "extrapolate", "frequency_groups", "next_variances", "paper_shrinkage"]
+__all__ = [
+    "GroupPrior",
+    "Shrinkage",
+    "extrapolate",
+    "frequency_groups",
+    "next_variances",
+    "paper_shrinkage",
+    "shrinkage_groups",
+]
 
 #: Variances below this are zero for every purpose; keeps 1/ν² finite.
 SMALLEST_VARIANCE = 1e-8
@@ -55,6 +64,15 @@ class Shrinkage:
     factors: FloatArray
     iterations: int
     converged: bool
+
+
+def shrinkage_groups(table: ClassTable, n_groups: int) -> IntArray:
+    """Return the groups offsets are shrunk in: the user's, or bins of equal size by training count."""
+    if table.class_groups is not None:
+        return table.class_groups
+    if n_groups > 1:
+        table.require("class_counts", f"shrinkage_groups={n_groups}")
+    return frequency_groups(table.class_counts, n_groups, table.n_classes)
 
 
 def frequency_groups(class_counts: FloatArray | None, n_groups: int, n_classes: int) -> IntArray:

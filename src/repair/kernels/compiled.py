@@ -22,6 +22,7 @@ __all__ = [
     "loss_and_gradient",
     "order_rows",
     "top_k",
+    "weighted_pairs",
 ]
 
 if hasattr(os, "register_at_fork"):
@@ -101,6 +102,18 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
                     total += table[ids[row, candidate], ids[row, rival]]
             average[row, candidate] = total / max(length - 1, 1)
     return average
+
+
+@compiled
+def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
+    found = np.zeros(ids.shape)
+    for row in range(ids.shape[0]):
+        for candidate in range(lengths[row]):
+            total = 0.0
+            for other in range(lengths[row]):
+                total += shares[row, other] * table[ids[row, other], ids[row, candidate]]
+            found[row, candidate] = total
+    return found
 
 
 @compiled

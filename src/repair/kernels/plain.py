@@ -17,6 +17,7 @@ __all__ = [
     "loss_and_gradient",
     "order_rows",
     "top_k",
+    "weighted_pairs",
 ]
 
 
@@ -74,6 +75,18 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
         value[rival >= lengths] = 0.0
         total += value
     total /= np.maximum(lengths - 1, 1)[:, None]
+    total[ids == PAD_ID] = 0.0
+    return total
+
+
+def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
+    """Sum over the row's candidates j, itself included, of ``shares[j] * table[j, y]``; 0 on padding."""
+    total = np.zeros(ids.shape)
+    safe = np.maximum(ids, 0)
+    for other in range(ids.shape[1]):
+        value = shares[:, other : other + 1] * table[safe[:, other : other + 1], safe].astype(np.float64)
+        value[other >= lengths] = 0.0
+        total += value
     total[ids == PAD_ID] = 0.0
     return total
 

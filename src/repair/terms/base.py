@@ -25,7 +25,7 @@ class Term(Protocol):
         ...
 
     @property
-    def copies(self) -> int:
+    def copies(self) -> float:
         """How many equal columns it stands for; its penalty is divided by this."""
         ...
 

@@ -16,7 +16,7 @@ class ScoreGap:
 
     name: str = "score_gap"
     requires: tuple[str, ...] = ()
-    copies: int = 1
+    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
         """Mean lead over the rivals."""
@@ -29,7 +29,7 @@ class RankGap:
 
     name: str = "rank_gap"
     requires: tuple[str, ...] = ()
-    copies: int = 1
+    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
         """Mean lead over the rivals, in places."""
@@ -42,7 +42,7 @@ class LogFrequencyRatio:
 
     name: str = "log_freq_ratio"
     requires: tuple[str, ...] = ("class_counts",)
-    copies: int = 1
+    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
         """Mean log-ratio of training counts to the rivals'."""

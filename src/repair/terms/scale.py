@@ -14,7 +14,7 @@ class Score:
 
     name: str = "score"
     requires: tuple[str, ...] = ()
-    copies: int = 1
+    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
         """Score minus the row's mean, which a softmax does not see."""

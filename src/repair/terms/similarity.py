@@ -14,7 +14,7 @@ class MeanSimilarity:
 
     name: str = "similarity"
     requires: tuple[str, ...] = ("similarity",)
-    copies: int = 1
+    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
         """Mean over the rivals of s(y, j)."""

@@ -1,0 +1,92 @@
+"""Terms in a model file: the names of the fixed ones, and the arrays of those that have learned."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from repair.arrays import AnyArray
+from repair.artifact_reader import FieldReader
+from repair.class_table import ClassTable
+from repair.errors import InputError
+from repair.terms import Term, term_named
+from repair.terms.competition import ScoreGap
+from repair.terms.context import Context
+from repair.terms.head import Head
+from repair.terms.neighbours import VOTES, Neighbours
+
+__all__ = ["learned_arrays", "read_terms"]
+
+LEARNED = ("context", "neighbours", "head")
+
+
+def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
+    """Return the arrays of learned terms by their names in the file."""
+    arrays: dict[str, AnyArray | None] = {}
+    for term in terms:
+        if isinstance(term, Context):
+            arrays["context.matrix"] = term.matrices[0]
+        if isinstance(term, Head):
+            arrays["head.matrix"] = term.matrices[0]
+        if isinstance(term, Neighbours):
+            arrays["neighbours.vectors"] = term.vectors
+            arrays["neighbours.labels"] = term.labels
+            arrays["neighbours.mixture"] = term.mixture
+    return arrays
+
+
+def read_terms(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
+    """Read the terms, refusing whatever is not as it should be."""
+    terms: list[Term] = []
+    context_tau = reader.optional_number("context_tau")
+    for entry in reader.sequence("terms"):
+        name, copies = (entry.get("name"), entry.get("copies")) if isinstance(entry, dict) else (None, None)
+        if name in LEARNED:
+            if copies != 1:
+                raise reader.refuse(f"term {name!r} has copies = {copies!r}")
+            terms.append(_learned(str(name), reader, table, context_tau))
+        else:
+            terms.append(_fixed(name, copies, reader, table))
+    if len({term.name for term in terms}) != len(terms):
+        raise reader.refuse("terms repeats a name")
+    if context_tau is not None and not any(isinstance(term, Context) for term in terms):
+        raise reader.refuse("context_tau is given without the term 'context'")
+    _check_widths(terms, reader)
+    return tuple(terms)
+
+
+def _fixed(name: object, copies: object, reader: FieldReader, table: ClassTable) -> Term:
+    try:
+        term = term_named(name)  # type: ignore[arg-type]
+    except InputError:
+        raise reader.refuse(f"terms holds {name!r}, which this version does not know") from None
+    if copies not in (1, 2) or isinstance(copies, bool) or (copies == 2 and name != "score_gap"):
+        raise reader.refuse(f"term {name!r} has copies = {copies!r}")
+    missing = [argument for argument in term.requires if getattr(table, argument) is None]
+    if missing:
+        raise reader.refuse(f"term {name!r} needs {missing[0]}, which the file lacks")
+    return ScoreGap(copies=2) if copies == 2 else term
+
+
+def _learned(name: str, reader: FieldReader, table: ClassTable, context_tau: float | None) -> Term:
+    if name == "context":
+        if context_tau is None or not 0.0 <= context_tau <= 10.0 or (context_tau and table.class_counts is None):
+            raise reader.refuse(f"context_tau is {context_tau!r}, which is out of range or lacks class_counts")
+        return Context(reader.matrix("context.matrix", table.n_classes)[np.newaxis], context_tau)
+    if name == "head":
+        matrix = reader.array("head.matrix", ("F32",), 2)
+        if len(matrix) != table.n_classes or matrix.shape[1] < 2 or not np.isfinite(matrix).all():
+            raise reader.refuse(f"head.matrix of shape {matrix.shape} must hold one finite row for each class")
+        return Head(matrix[np.newaxis])
+    vectors = reader.array("neighbours.vectors", ("F16",), 2)
+    labels = reader.array("neighbours.labels", ("I32",), 1)
+    if not len(labels) or len(labels) != len(vectors) or labels.min() < 0 or labels.max() >= table.n_classes:
+        raise reader.refuse("neighbours.labels must name a class for each of neighbours.vectors")
+    if not np.isfinite(vectors).all() or vectors.shape[1] < 1:
+        raise reader.refuse("neighbours.vectors must be finite numbers")
+    return Neighbours(vectors, labels, reader.vector("neighbours.mixture", len(VOTES)))
+
+
+def _check_widths(terms: Sequence[Term], reader: FieldReader) -> None:
+    widths = {term.embedding_width for term in terms if isinstance(term, Neighbours | Head)}
+    if len(widths) > 1:
+        raise reader.refuse(f"neighbours and head look at embeddings of different widths: {sorted(widths)}")

@@ -1,0 +1,93 @@
+"""Head: a linear classifier on the embeddings, trained on all labelled rows.
+
+Ridge regressions of the labels on the embeddings, with rare classes upweighted, at several
+penalties; the fit mixes them.  They know what the base could not: the calibration rows.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray
+from repair.calibration import CalibrationSet
+from repair.candidates import CandidateView
+from repair.terms.cross_fit import RidgeRows, dense_codes, mixed
+
+__all__ = ["Head"]
+
+PENALTIES = (0.03, 0.3, 3.0, 30.0)
+#: The constant feature beside the embedding, whose length is 1.
+CONSTANT = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """The candidate's value in a linear classifier of the row's embedding.
+
+    Attributes
+    ----------
+    matrices : ndarray of float32 (number of mixed classifiers, K, d + 1)
+        After the fit a single one.
+    """
+
+    matrices: AnyArray
+    name: str = "head"
+    requires: tuple[str, ...] = ()
+    copies: float = 1.0
+
+    @classmethod
+    def learn(cls, calibration: CalibrationSet) -> "tuple[Head, FloatArray]":
+        """Train on all labelled rows; return also the covered rows' columns, from other folds."""
+        own = calibration.shortlist.embeddings
+        assert own is not None
+        # Uncovered rows teach as well as covered ones, as long as their label is a class.
+        rows = np.flatnonzero(calibration.labels >= 0)
+        vectors, labels = [own[rows]], [calibration.labels[rows]]
+        if calibration.reference is not None:
+            known = calibration.reference.labels >= 0
+            vectors.append(calibration.reference.embeddings[known])
+            labels.append(calibration.reference.labels[known])
+        every = np.concatenate(labels)
+        weights = 1.0 / np.sqrt(np.bincount(every)[every])
+        problem = RidgeRows(
+            _with_constant(np.concatenate(vectors)),
+            every[:, None].astype(np.int32),
+            np.ones((len(every), 1)),
+            calibration.table.n_classes,
+            weights / weights.mean(),
+            PENALTIES,
+        )
+        groups = None if calibration.groups is None else dense_codes(calibration.groups[rows])
+        matrices, columns = problem.cross_fitted(len(rows), groups, calibration.shortlist.ids[rows])
+        return cls(np.ascontiguousarray(matrices.transpose(0, 2, 1))), columns[calibration.covered[rows]]
+
+    @property
+    def embedding_width(self) -> int:
+        """How many numbers an embedding has."""
+        return int(self.matrices.shape[2]) - 1
+
+    def folded(self, weights: FloatArray) -> "tuple[Head, float]":
+        """Return one classifier for the fitted mixture, and its weight."""
+        matrices, total = mixed(self.matrices, weights)
+        return Head(matrices), total
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Return each candidate's value, one candidate position at a time."""
+        embeddings = view.shortlist.embeddings
+        assert embeddings is not None
+        features, column = _with_constant(embeddings), np.zeros(view.shortlist.ids.shape)
+        for place in range(view.shortlist.n_candidates):
+            coefficients = self.matrices[0, view.safe_ids[:, place]]
+            column[:, place] = (features * coefficients).sum(axis=1, dtype=np.float64)
+        return np.where(view.mask, column, 0.0)
+
+    def for_classes(self, n_classes: int) -> "Head":
+        """Return the term for a longer list of classes; nothing is known of the new ones."""
+        kept = self.matrices
+        wide = np.zeros((len(kept), n_classes, kept.shape[2]), dtype=np.float32)
+        wide[:, : kept.shape[1]] = kept
+        return Head(wide)
+
+
+def _with_constant(embeddings: AnyArray) -> AnyArray:
+    return np.concatenate([embeddings, np.full((len(embeddings), 1), CONSTANT, dtype=np.float32)], axis=1)
