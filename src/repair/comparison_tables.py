@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from textwrap import fill
@@ -15,33 +14,14 @@ import numpy as np
 import repair
 from repair.comparison import Comparison, Difference, Signs
 from repair.comparison_metrics import METRICS
-from repair.tables import markdown_table, text_table
+from repair.tables import LATEX_NEEDS, MARKDOWN, escape_latex, latex_table, markdown_table, text_table
 
-__all__ = ["as_csv", "as_json", "as_latex", "as_markdown", "as_npz", "as_text"]
+__all__ = ["as_csv", "as_json", "as_latex", "as_markdown", "as_npz", "as_text", "row_arrays"]
 
 MARK = "✓"
 MISSING = "n/a"
 #: Width at which captions and notes are wrapped in plain text.
 LINE = 110
-LATEX = str.maketrans(
-    {
-        **{sign: "\\" + sign for sign in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": "$<$",
-        ">": "$>$",
-        "|": "$|$",
-        "±": r"$\pm$",
-        "Δ": r"$\Delta$",
-        "≥": r"$\geq$",
-        "−": "$-$",
-        "×": r"$\times$",
-        "↓": r"$\downarrow$",
-        MARK: r"\checkmark{}",
-    }
-)
-MARKDOWN = str.maketrans({sign: "\\" + sign for sign in "\\`*_<>|[]#"})
 
 
 class Section(NamedTuple):
@@ -74,18 +54,10 @@ def as_markdown(comparison: Comparison) -> str:
 
 def as_latex(comparison: Comparison) -> str:
     """Return the tables as LaTeX."""
-    parts = [r"% needs \usepackage{booktabs,amssymb}"]
+    parts = [LATEX_NEEDS]
     for one in _sections(comparison):
-        columns = "l" * one.n_text + "r" * (len(one.header) - one.n_text)
-        lines = [" & ".join(map(_latex, line)) + r" \\" for line in (one.header, *one.rows)]
-        body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
-        parts.append(
-            "\n".join(
-                [r"\begin{table}", r"\centering", rf"\caption{{{_latex(one.caption)}}}"]
-                + [rf"\begin{{tabular}}{{{columns}}}", *body, r"\end{tabular}", r"\end{table}"]
-            )
-        )
-    return "\n\n".join([*parts, *map(_latex, _notes(comparison))]) + "\n"
+        parts.append(latex_table(one.header, one.rows, one.caption, text_columns=range(one.n_text)))
+    return "\n\n".join([*parts, *map(escape_latex, _notes(comparison))]) + "\n"
 
 
 def as_csv(comparison: Comparison) -> str:
@@ -142,14 +114,19 @@ def as_json(comparison: Comparison) -> str:
 
 def as_npz(comparison: Comparison) -> bytes:
     """Return the per-row outputs of the full models as the bytes of an npz file without pickle."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **row_arrays(comparison))
+    return stream.getvalue()
+
+
+def row_arrays(comparison: Comparison) -> dict[str, Any]:
+    """Return the per-row outputs of the full models, each as an array (methods, n), with names and labels."""
     first = comparison.rows[comparison.methods[0]]
     arrays: dict[str, Any] = {
         name: np.stack([comparison.rows[method][name] for method in comparison.methods]) for name in first
     }
-    stream = io.BytesIO()
     arrays.update(methods=np.array(comparison.methods), labels=comparison.labels)  # text, not objects: no pickle
-    np.savez_compressed(stream, **arrays)
-    return stream.getvalue()
+    return arrays
 
 
 def _sections(comparison: Comparison) -> list[Section]:
@@ -261,11 +238,6 @@ def _p_value(value: float) -> str:
 
 def _one_line(name: str) -> str:
     return " ".join(name.split())
-
-
-def _latex(text: str) -> str:
-    """Escape what LaTeX would read as commands, and give numbers a real minus."""
-    return re.sub(r"(?<!\w)-(?=\d)", "−", text).translate(LATEX)
 
 
 def _entry(comparison: Comparison, method: str, metric: str) -> dict[str, Any]:
