@@ -15,6 +15,7 @@ DOCUMENTS = (
     "docs/method.md",
     "docs/python.md",
     "docs/paper-claims.md",
+    "docs/results.md",
     "docs/results-synthetic.md",
     "docs/similarity.md",
     "benchmarks/README.md",

@@ -7,10 +7,10 @@ import pytest
 
 import repair.bench
 from repair import InputError
-from repair.bench.__main__ import main
 from repair.bench.base_scores import TextBase
 from repair.bench.harness import describe, run
-from repair.bench.result_tables import all_tables
+from repair.bench.report.result_tables import all_tables
+from repair.bench.stages import NOT_DATA, NOT_RESULTS, code_mark
 
 pytestmark = pytest.mark.needs("sklearn", "lightgbm")
 
@@ -37,24 +37,25 @@ def computed(said):
 def test_a_second_run_computes_nothing_and_finds_the_same(go):
     first, said = go()
     assert computed(said)[:2] == ["data", "base"]
-    assert set(computed(said)[2:]) == {f"method-{one}-k10" for one in FAST} | {
+    assert computed(said)[-1] == "record"
+    assert set(computed(said)[2:-1]) == {f"method-{one}-k10" for one in FAST} | {
         f"method-{one}-k5" for one in ("base", "logit_adj", "classwise", "repair")
     }  # 50 is more than there are classes
     again, said = go()
-    assert computed(said) == []
+    assert said == ["massive: base from the cache", "massive: record from the cache"]  # nothing else is even read
     assert again == first
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(go):
     go(methods=("base", "classwise"), lengths=())
     result, said = go(lengths=())
-    assert computed(said) == ["method-logit_adj-k10", "method-pairwise_only-k10", "method-repair-k10"]
+    assert computed(said) == ["method-logit_adj-k10", "method-pairwise_only-k10", "method-repair-k10", "record"]
     assert list(result["methods"]) == ["Base", "LogitAdj", "Classwise", "Pairwise-only", "REPAIR"]
 
 
 def test_changed_data_and_settings_are_computed_again(go, tiny_massive):
     go(methods=("base",), lengths=())
-    assert computed(go(methods=("base",), lengths=(), trials=3)[1]) == ["method-base-k10"]
+    assert computed(go(methods=("base",), lengths=(), trials=3)[1]) == ["method-base-k10", "record"]
     path = tiny_massive / "massive_en_us" / "test.jsonl.gz"
     path.write_bytes(path.read_bytes())  # the same bytes, but who knows
     assert computed(go(methods=("base",), lengths=())[1])[:2] == ["data", "base"]
@@ -62,8 +63,30 @@ def test_changed_data_and_settings_are_computed_again(go, tiny_massive):
 
 def test_changed_code_is_run_again(go, monkeypatch):
     go(methods=("base",), lengths=())
-    monkeypatch.setattr("repair.bench.stages._code_mark", lambda folder: "changed")
-    assert computed(go(methods=("base",), lengths=())[1]) == ["data", "base", "method-base-k10"]
+    monkeypatch.setattr("repair.bench.stages.code_mark", lambda folders, without: "changed")
+    assert computed(go(methods=("base",), lengths=())[1]) == ["data", "base", "method-base-k10", "record"]
+
+
+def test_code_that_only_prints_makes_nothing_stale(tmp_path, monkeypatch):
+    monkeypatch.setattr("repair.bench.stages.PACKAGE", tmp_path)
+    for name in ("solver.py", "bench/methods.py", "bench/texts.py", "bench/report/publish.py", "cli/bench.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("1")
+
+    def marks(changed):
+        (tmp_path / changed).write_text("2")
+        code_mark.cache_clear()
+        found = code_mark(("bench", "similarity"), NOT_DATA), code_mark((".",), NOT_RESULTS)
+        (tmp_path / changed).write_text("1")
+        return found
+
+    data, methods = marks("bench/report/publish.py")
+    assert marks("cli/bench.py") == (data, methods)
+    assert marks("bench/methods.py")[0] == data
+    assert marks("solver.py")[0] == data
+    assert methods not in (marks("bench/methods.py")[1], marks("solver.py")[1], marks("bench/texts.py")[1])
+    assert marks("bench/texts.py")[0] != data
+    code_mark.cache_clear()
 
 
 def test_another_base_has_its_own_place_and_settings(go):
@@ -96,6 +119,9 @@ def test_everything_is_written(go, tmp_path):
     assert written["settings"]["base"] == "TextBase"
     assert written["published"]["hyperparameters"] == "not published"
     assert written["data"]["test_rows"] == 263
+    assert sorted(written["data"]["class_counts"], reverse=True) == [80, 60, 40, 30, 20, 15, 10, 8]
+    assert written["seconds"]["methods"] == pytest.approx(sum(one["seconds"] for one in written["methods"].values()))
+    assert written["seconds"]["other lengths"] > 0
     with np.load(tmp_path / "out" / "massive_rows.npz", allow_pickle=False) as rows:
         hits = rows["hit@1"][list(rows["methods"]).index("Base")]
         assert hits.mean() == pytest.approx(result["methods"]["Base"]["metrics"]["accuracy"]["full"])
@@ -121,6 +147,7 @@ def test_placeholders_are_listed_and_refuse(tiny_massive, tmp_path):
     listed = describe(tiny_massive)
     states = {line.split()[0]: line for line in listed.splitlines()[2:]}
     assert states["massive"].endswith("ready")
+    assert states["synthetic"].endswith("ready")
     assert "data not here: the ILSVRC 2012" in states["imagenet_lt"]
     assert "get 'goemotions' from github.com" in states["goemotions"]
     with pytest.raises(InputError, match=r"'gmdb' cannot be run, data not here: patients' images.* \(published at"):
@@ -130,23 +157,6 @@ def test_placeholders_are_listed_and_refuse(tiny_massive, tmp_path):
     with pytest.raises(InputError, match="no folder"):
         run("goemotions", cache=tmp_path, data=tiny_massive)
     assert list(tmp_path.glob("*/seed*")) == []
-
-
-def test_the_command_prints_tables_and_names_failures(tiny_massive, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("REPAIR_DATA", str(tiny_massive))
-    monkeypatch.chdir(tmp_path)
-    assert main(["list"]) == 0
-    assert "massive_lt" in capsys.readouterr().out
-    assert main(["run", "massive", "--quick", "--out", "out"]) == 0
-    captured = capsys.readouterr()
-    assert "Covered rows, k = 10, 2 trials" in captured.out
-    assert "massive: base computed" in captured.err
-    assert (tmp_path / ".repair-bench" / "massive").is_dir()
-    (tiny_massive / "massive_en_us" / "test.jsonl.gz").unlink()
-    assert main(["run", "massive"]) == 2
-    assert "test.jsonl.gz" in capsys.readouterr().err
-    assert main(["run", "places_lt"]) == 2
-    assert capsys.readouterr().err.startswith("repair.bench: 'places_lt' cannot be run, data not here")
 
 
 def test_the_package_offers_list_and_run():

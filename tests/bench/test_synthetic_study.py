@@ -1,5 +1,6 @@
 """The study's claims on fresh problems, and the document it writes."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,9 @@ from repair.bench.synthetic import SyntheticSettings, make_synthetic
 from repair.bench.synthetic_diagnostics import quintile_effects, shrinkage_effects
 from repair.bench.synthetic_methods import ORACLE, usual_methods
 from repair.bench.synthetic_readings import READINGS
+from repair.bench.synthetic_record import run_synthetic
 from repair.bench.synthetic_runs import run_seeds
-from repair.bench.synthetic_study import StudySize, main
+from repair.bench.synthetic_study import StudySize
 
 SEEDS = (10, 11, 12)
 
@@ -84,20 +86,24 @@ def test_every_reading_but_the_default_changes_something():
     assert len({str(reading.changes) for reading in READINGS}) == len(READINGS)
 
 
-def test_the_study_writes_every_section(tmp_path, monkeypatch, capsys):
+def test_the_study_writes_every_section_and_is_kept(tmp_path, monkeypatch):
     small = StudySize((0,), (5,), (15,), published=False, rows=200, rows_per_class=(2,), quick=True)
-    monkeypatch.setattr("repair.bench.synthetic_study.QUICK", small)
+    monkeypatch.setattr("repair.bench.synthetic_record.QUICK", small)
     # What is written is looked at here, not what is found: small problems will do.
     monkeypatch.setattr(
         "repair.bench.synthetic_runs.make_synthetic",
         lambda settings: make_synthetic(replace(settings, n_calibration=500, n_test=200)),
     )
-    main(["--quick", "--out", str(tmp_path / "study.md")])
-    text = (tmp_path / "study.md").read_text(encoding="utf-8")
+    said = []
+    record = run_synthetic(cache=tmp_path / "cache", out=tmp_path / "out", quick=True, progress=said.append)
+    text = (tmp_path / "out" / "synthetic.md").read_text(encoding="utf-8")
     assert text.count("\n## ") == 8
     assert "nan" not in text
-    assert "--quick" in text
-    assert capsys.readouterr().out == ""
+    assert "`repair bench run synthetic --quick`" in text
+    assert json.loads((tmp_path / "out" / "synthetic.json").read_bytes()) == record
+    assert (record["study"], record["document"]) == ("synthetic", text)
+    assert run_synthetic(cache=tmp_path / "cache", quick=True, progress=said.append) == record
+    assert said == ["synthetic: study computed", "synthetic: study from the cache"]
 
 
 def test_the_committed_results_are_those_of_this_version(repository):
@@ -106,4 +112,4 @@ def test_the_committed_results_are_those_of_this_version(repository):
     runs = run_seeds(SyntheticSettings(), seeds=[0, 1])
     numbers = [f"{100 * runs.mean(name):.1f}" for name in runs.results]
     assert f"| pairwise | - | default reading | {' | '.join(numbers)} |" in document
-    assert "`python -m repair.bench.synthetic_study`" in document
+    assert "`repair bench run synthetic`" in document

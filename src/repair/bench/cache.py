@@ -20,7 +20,7 @@ from repair.arrays import AnyArray
 from repair.bench.packing import npz_bytes
 from repair.files import write_atomically
 
-__all__ = ["Cache", "file_marks"]
+__all__ = ["Cache", "Made", "file_marks"]
 
 Made = tuple[dict[str, AnyArray], dict[str, Any]]
 

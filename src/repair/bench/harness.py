@@ -1,22 +1,26 @@
 """Run a benchmark from data to tables, and list what there is to run."""
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from repair.arrays import AnyArray
 from repair.bench.base_scores import BaseScores
 from repair.bench.benchmark import Score
-from repair.bench.cache import Cache
+from repair.bench.cache import Cache, Made
 from repair.bench.methods import METHODS, choose
+from repair.bench.packing import npz_bytes
 from repair.bench.registry import benchmarks, get
-from repair.bench.result_tables import FIRST, SECOND, all_tables
+from repair.bench.report.result_tables import all_tables
 from repair.bench.results import join, quintiles, result_record
 from repair.bench.stages import Stages
+from repair.bench.synthetic_record import NAME as SYNTHETIC
+from repair.bench.synthetic_record import TITLE
 from repair.comparison import Comparison
-from repair.comparison_tables import as_npz
+from repair.comparison_tables import row_arrays
 from repair.files import write_atomically
 from repair.inputs import check_count
 from repair.tables import text_table
@@ -24,13 +28,14 @@ from repair.tables import text_table
 __all__ = ["describe", "run"]
 
 CACHE = ".repair-bench"
+RESULTS = f"{CACHE}/results"
 LENGTHS = (5, 10, 20, 50)
 #: Methods for which other shortlist lengths are run.
 BY_LENGTH = ("base", "logit_adj", "classwise", "repair")
 
 
 def describe(data: "str | PathLike[str] | None" = None) -> str:
-    """Return a table of all benchmarks: name, whether it can be run, title.
+    """Return a table of all benchmarks and the synthetic study: name, title, whether it can be run.
 
     Parameters
     ----------
@@ -38,6 +43,7 @@ def describe(data: "str | PathLike[str] | None" = None) -> str:
         The folder with the data sets, instead of ``$REPAIR_DATA``.
     """
     rows = [[one.name, one.title, one.state(data)] for one in benchmarks()]
+    rows.append([SYNTHETIC, TITLE, "ready"])
     return text_table(["name", "benchmark", "state"], rows, text_columns=(0, 1, 2))
 
 
@@ -88,7 +94,7 @@ def run(
     Returns
     -------
     dict
-        The content of ``NAME.json``; `repair.bench.result_tables` makes tables of it.
+        The content of ``NAME.json``; `repair.bench.report` makes tables, figures and a document of it.
     """
     benchmark = get(name) if base is None else replace(get(name), base=base)
     folders = benchmark.find(data)
@@ -97,42 +103,70 @@ def run(
     parts_seed = benchmark.seed if seed is None else check_count(seed, "seed", 0)
     say = progress or (lambda line: None)
     stages = Stages(benchmark, folders, Cache(cache), parts_seed, quick, say)
-    scored = stages.base_scores()
-    chosen = choose(methods, scored.calibration.known, quick=quick)
-    compared, accounts = _compare(stages, scored, chosen, benchmark.n_candidates, trials, resamples)
+    scored, base_seconds = stages.base_scores()
     wanted = ((benchmark.n_candidates,) if quick else LENGTHS) if lengths is None else lengths
-    by_length = [one for one in BY_LENGTH if one in chosen]
-    by_k = {
-        k: _compare(stages, scored, by_length, k, trials, resamples)[0]
-        for k in wanted
-        if k <= len(scored.class_names) and by_length
-    }
-    settings = {
-        "seed": parts_seed,
-        "trials": trials,
-        "quick": quick,
-        "n_candidates": benchmark.n_candidates,
-        "resamples": resamples,
-    }
-    found = quintiles(compared, scored, benchmark.n_candidates, FIRST, SECOND)
-    result = result_record(benchmark, scored, compared, accounts, by_k, found, settings)
+    plan = Plan(
+        methods=choose(methods, scored.calibration.known, quick=quick),
+        lengths=tuple(check_count(k, "k") for k in wanted if k <= len(scored.class_names)),
+        trials=trials,
+        resamples=resamples,
+    )
+
+    def make() -> Made:
+        return _joined(stages, scored, plan, base_seconds)
+
+    arrays, result = stages.record(asdict(plan), make)
     if out is not None:
-        write(result, compared, out)
+        write(result, arrays, out)
     return result
 
 
+@dataclass(frozen=True)
+class Plan:
+    """What the protocol is to run."""
+
+    methods: tuple[str, ...]
+    lengths: tuple[int, ...]
+    trials: int
+    resamples: int
+
+
+def _joined(stages: Stages, scored: BaseScores, plan: Plan, base_seconds: float) -> Made:
+    """Run every method at every length and put the whole into one document, with what each test row got."""
+    benchmark = stages.benchmark
+    compared, accounts = _compare(stages, scored, plan, plan.methods, benchmark.n_candidates)
+    seconds = {"base": base_seconds, "methods": _seconds(accounts), "other lengths": 0.0}
+    by_k, by_length = {}, [one for one in BY_LENGTH if one in plan.methods]
+    for k in plan.lengths if by_length else ():
+        by_k[k], others = _compare(stages, scored, plan, by_length, k)
+        seconds["other lengths"] += _seconds(others) if k != benchmark.n_candidates else 0.0
+    settings = {
+        "seed": stages.seed,
+        "trials": plan.trials,
+        "quick": stages.quick,
+        "n_candidates": benchmark.n_candidates,
+        "resamples": plan.resamples,
+    }
+    found = quintiles(compared, scored, benchmark.n_candidates)
+    return row_arrays(compared), result_record(benchmark, scored, compared, accounts, by_k, found, settings, seconds)
+
+
 def _compare(
-    stages: Stages, base: BaseScores, names: Sequence[str], n_candidates: int, trials: int, resamples: int
+    stages: Stages, base: BaseScores, plan: Plan, names: Sequence[str], n_candidates: int
 ) -> tuple[Comparison, dict[str, dict[str, Any]]]:
-    outcomes = {METHODS[one].title: stages.outcome(one, base, n_candidates, trials, stages.seed) for one in names}
-    return join(outcomes, base, resamples), {title: outcome.account for title, outcome in outcomes.items()}
+    outcomes = {METHODS[one].title: stages.outcome(one, base, n_candidates, plan.trials, stages.seed) for one in names}
+    return join(outcomes, base, plan.resamples), {title: outcome.account for title, outcome in outcomes.items()}
 
 
-def write(result: dict[str, Any], compared: Comparison, out: "str | PathLike[str]") -> None:
+def _seconds(accounts: Mapping[str, dict[str, Any]]) -> float:
+    return float(sum(one["seconds"] for one in accounts.values()))
+
+
+def write(result: dict[str, Any], rows: Mapping[str, AnyArray], out: "str | PathLike[str]") -> None:
     """Write the document, the per-row outputs and the tables into a folder, which is made if missing."""
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     document = json.dumps(result, indent=1, ensure_ascii=False, allow_nan=False)
     write_atomically(folder / f"{result['benchmark']}.json", document.encode())
-    write_atomically(folder / f"{result['benchmark']}_rows.npz", as_npz(compared))
+    write_atomically(folder / f"{result['benchmark']}_rows.npz", npz_bytes(rows))
     write_atomically(folder / f"{result['benchmark']}.txt", all_tables(result).encode())

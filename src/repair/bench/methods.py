@@ -11,7 +11,7 @@ from repair.estimator import ShortlistReranker
 from repair.grid import PAPER_GRID
 from repair.reranker import Reranker
 
-__all__ = ["METHODS", "QUICK", "Method", "choose"]
+__all__ = ["METHODS", "QUICK", "Method", "check_names", "choose"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,21 @@ METHODS = {
 QUICK = ("base", "logit_adj", "tau_norm", "temperature", "classwise", "pairwise_only", "repair", "lambdarank")
 
 
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, each once, or refuse and list the methods there are.
+
+    Examples
+    --------
+    >>> from repair.bench.methods import check_names
+    >>> check_names(["base", "repair", "base"])
+    ('base', 'repair')
+    """
+    for name in names:
+        if name not in METHODS:
+            raise InputError(f"there is no method {name!r}; choose from {', '.join(METHODS)}")
+    return tuple(dict.fromkeys(names))
+
+
 def choose(names: Sequence[str] | None, known: Mapping[str, Any], *, quick: bool = False) -> tuple[str, ...]:
     """Return the names of the methods to run: the ones asked for, or all that the inputs allow.
 
@@ -80,9 +95,7 @@ def choose(names: Sequence[str] | None, known: Mapping[str, Any], *, quick: bool
     >>> "tau_norm" in choose(None, {"class_counts": [3, 1], "weight_norms": None})
     False
     """
-    for name in names or ():
-        if name not in METHODS:
-            raise InputError(f"there is no method {name!r}; choose from {', '.join(METHODS)}")
+    for name in check_names(names or ()):
         for need in METHODS[name].needs:
             if known.get(need) is None:
                 raise InputError(f"the method {name!r} needs {need}, which this base does not have; leave it out")

@@ -18,7 +18,10 @@ from repair.diagnosis.plain import plain
 from repair.inputs import check_group_codes
 from repair.shortlist import Shortlist
 
-__all__ = ["join", "method_record", "quintiles", "result_record"]
+__all__ = ["FIRST", "SECOND", "join", "method_record", "quintiles", "result_record"]
+
+#: The paper's question: does the pairwise part add to the classwise one?
+FIRST, SECOND = "REPAIR", "Classwise"
 
 
 def join(outcomes: Mapping[str, Outcome], base: BaseScores, resamples: int) -> Comparison:
@@ -79,7 +82,9 @@ def method_record(comparison: Comparison, title: str) -> dict[str, Any]:
     return {"metrics": metrics, "against": against}
 
 
-def quintiles(comparison: Comparison, base: BaseScores, n_candidates: int, first: str, second: str) -> Any:
+def quintiles(
+    comparison: Comparison, base: BaseScores, n_candidates: int, first: str = FIRST, second: str = SECOND
+) -> Any:
     """Return ΔHit@1 of one method over another by fifths of the rare classes, or why there is none."""
     if first not in comparison.methods or second not in comparison.methods:
         return NotApplicable(f"{first} and {second} were not both run")
@@ -101,6 +106,7 @@ def result_record(
     by_k: Mapping[int, Comparison],
     found_quintiles: Any,
     settings: Mapping[str, Any],
+    seconds: Mapping[str, float],
 ) -> dict[str, Any]:
     """Return the whole result as JSON can write it; NaN becomes null."""
     methods = {}
@@ -116,6 +122,7 @@ def result_record(
         "home": benchmark.home,
         "note": benchmark.note,
         "settings": {**settings, **benchmark.base_settings},
+        "seconds": dict(seconds),
         "setup": asdict(comparison.setup),
         "data": _data_record(base),
         "published": _published_record(benchmark),
@@ -131,6 +138,7 @@ def _data_record(base: BaseScores) -> dict[str, Any]:
     return {
         "classes": len(base.class_names),
         "training_rows": float(np.sum(base.class_counts)),
+        "class_counts": np.asarray(base.class_counts).tolist(),
         "largest_class": float(np.max(base.class_counts)),
         "smallest_class": float(np.min(base.class_counts)),
         "calibration_rows": len(base.calibration_labels),

@@ -2,8 +2,10 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,16 +16,21 @@ import numpy as np
 from repair.arrays import AnyArray
 from repair.bench.base_scores import BaseScores
 from repair.bench.benchmark import Benchmark
-from repair.bench.cache import Cache, file_marks
+from repair.bench.cache import Cache, Made, file_marks
 from repair.bench.methods import METHODS
 from repair.bench.packing import pack, unpack
 from repair.bench.problem import Problem
 from repair.comparison_metrics import METRICS
 from repair.diagnosis.plain import plain
 
-__all__ = ["Outcome", "Stages", "library_versions"]
+__all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "lightgbm")
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "lightgbm")
+PACKAGE = Path(__file__).parents[1]
+#: Code that no result depends on: it prints, draws, or computes something else.
+NOT_RESULTS = ("cli/*", "demo/*", "bench/report/*", "bench/studies/*", "bench/many_runs.py", "bench/synthetic_*.py")
+#: Code of later stages, which data and base scores do not depend on.
+NOT_DATA = (*NOT_RESULTS, *(f"bench/{name}.py" for name in ("harness", "methods", "lambdarank", "results")))
 
 Say = Callable[[str], object]
 
@@ -79,30 +86,27 @@ class Stages:
         arrays, _ = self._cached("data", self._data_mark(), self._make_problem)
         return unpack(Problem, arrays)
 
-    def base_scores(self) -> BaseScores:
-        """Train the base model and score the calibration and test rows."""
+    def base_scores(self) -> tuple[BaseScores, float]:
+        """Train the base model, score the calibration and test rows, and say how many seconds it took."""
         arrays, account = self._cached("base", self._base_mark(), self._make_scores)
-        self.say(f"  base scores took {account['seconds']:.1f} s")
-        return unpack(BaseScores, arrays)
+        return unpack(BaseScores, arrays), account["seconds"]
 
     def outcome(self, name: str, base: BaseScores, n_candidates: int, trials: int, seed: int) -> Outcome:
         """Fit and score one method: once on all calibration rows, and in every trial."""
         model = METHODS[name].make(n_candidates, self.benchmark.hyperparameters)
-        mark = {
-            **self._base_mark(),
-            "library": _code_mark(Path(__file__).parents[1]),
-            "method": repr(model),
-            "n_candidates": n_candidates,
-            "trials": trials,
-            "protocol_seed": seed,
-        }
+        settings = {"method": repr(model), "n_candidates": n_candidates, "trials": trials, "protocol_seed": seed}
 
         def make() -> tuple[dict[str, AnyArray], dict[str, Any]]:
             return _compared(METHODS[name].title, model, base, trials, seed, self.say)
 
-        arrays, account = self._cached(f"method-{name}-k{n_candidates}", mark, make)
+        arrays, account = self._cached(f"method-{name}-k{n_candidates}", self._method_mark() | settings, make)
         rows = {key.removeprefix("rows."): value for key, value in arrays.items() if key.startswith("rows.")}
         return Outcome(arrays["trials"], arrays["full"], rows, account)
+
+    def record(self, settings: dict[str, Any], make: Callable[[], Made]) -> Made:
+        """Return the rows and the document of a whole run, put together by `make` unless nothing has changed."""
+        made: Made = self._cached("record", self._method_mark() | settings, make)
+        return made
 
     def _cached(self, stage: str, mark: dict[str, Any], make: Callable[[], Any]) -> Any:
         kind = f"{type(self.benchmark.base).__name__}-seed{self.seed}" + ("-quick" if self.quick else "")
@@ -114,13 +118,16 @@ class Stages:
         return {
             "benchmark": self.benchmark.name,
             "files": file_marks(self.folders.values()),
-            "code": _code_mark(Path(__file__).parent),
+            "code": code_mark(("bench", "similarity"), NOT_DATA),
             "seed": self.seed,
             "quick": self.quick,
         }
 
     def _base_mark(self) -> dict[str, Any]:
         return {**self._data_mark(), **self.benchmark.base_settings, "libraries": library_versions()}
+
+    def _method_mark(self) -> dict[str, Any]:
+        return {**self._base_mark(), "library": code_mark((".",), NOT_RESULTS)}
 
     def _make_problem(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
         assert self.benchmark.read is not None
@@ -133,7 +140,8 @@ class Stages:
         assert self.benchmark.base is not None
         problem = self.problem()
         start = time.perf_counter()
-        scores = self.benchmark.base(problem)
+        with one_thread():
+            scores = self.benchmark.base(problem)
         return pack(scores), {"seconds": time.perf_counter() - start}
 
 
@@ -172,6 +180,18 @@ def _compared(
     return arrays, plain(account)
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Keep linear algebra on one thread: its sums then do not depend on how many cores are free."""
+    try:
+        from threadpoolctl import threadpool_limits  # scikit-learn brings it; a base without it does no such sums
+    except ImportError:
+        yield
+        return
+    with threadpool_limits(limits=1):
+        yield
+
+
 def library_versions() -> dict[str, str]:
     """Return the versions of the libraries that results depend on; "missing" where one is not installed."""
     found = {}
@@ -184,12 +204,14 @@ def library_versions() -> dict[str, str]:
 
 
 @cache
-def _code_mark(folder: Path) -> str:
-    """Return a digest of the Python files below a folder: results are stale when the code has changed.
+def code_mark(folders: tuple[str, ...], without: tuple[str, ...]) -> str:
+    """Return a digest of the Python files below folders of the package: results are stale when their code has changed.
 
     Taken once a process, which goes on running the code it began with.
     """
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for path in sorted(one for folder in folders for one in (PACKAGE / folder).rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        if not any(fnmatch(name, pattern) for pattern in without):
+            digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,17 +1,15 @@
 """The paper's synthetic experiments, run again with the oracle beside every method.
 
-``python -m repair.bench.synthetic_study [--quick] [--out FILE]`` writes Markdown: the comparison
-in both regimes, the component ablation, shortlist sizes, the regime figure, quintiles, the
-shrinkage diagnostic, and the readings that the paper's text allows.  It takes about six minutes
-of one core, half of them for the published grid search.
+``repair bench run synthetic`` makes a document: the comparison in both regimes, the component
+ablation, shortlist sizes, the regime figure, quintiles, the shrinkage diagnostic, and the readings
+that the paper's text allows.  It takes about six minutes of one core, half of them for the
+published grid search.
 """
 
-import argparse
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 
 from repair.bench.synthetic import SyntheticSettings
 from repair.bench.synthetic_diagnostics import quintile_section, shrinkage_section
@@ -22,9 +20,9 @@ from repair.estimator import ShortlistReranker
 from repair.reranker import Reranker
 from repair.tables import markdown_table
 
-__all__ = ["StudySize", "main", "run_study"]
+__all__ = ["QUICK", "StudySize", "run_study"]
 
-COMMAND = "python -m repair.bench.synthetic_study"
+COMMAND = "repair bench run synthetic"
 #: The paper's Hit@1 of Base, Classwise and REPAIR, by shortlist size.
 PAPER_SIZES = {
     0: {5: (52.6, 63.0, 63.0), 10: (45.8, 54.8, 54.8), 20: (42.6, 50.3, 50.3), 50: (41.2, 48.1, 48.1)},
@@ -269,20 +267,3 @@ def _regime_line(label: str, settings: SyntheticSettings, seeds: Sequence[int], 
         f"{100 * gain.gain:+.2f} ± {100 * gain.error:.2f}",
         paper,
     ]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study and print it, or write it to a file."""
-    parser = argparse.ArgumentParser(prog=COMMAND, description="Run the paper's synthetic experiments.")
-    parser.add_argument("--quick", action="store_true", help="fewer seeds and readings; about twenty seconds")
-    parser.add_argument("--out", type=Path, help="Markdown file to write; printed if not given")
-    given = parser.parse_args(arguments)
-    text = run_study(QUICK if given.quick else None)
-    if given.out is None:
-        print(text, end="")
-    else:
-        given.out.write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,216 @@
+"""Several benchmarks, one after the other or in processes of their own.
+
+A process runs one benchmark on one thread, so that as many run at a time as there are cores.  One
+that fails, or that the system ends, does not stop the others.
+"""
+
+import contextlib
+import multiprocessing
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from repair.bench.harness import CACHE, RESULTS, run
+from repair.bench.registry import benchmarks, get
+from repair.bench.synthetic_record import NAME as SYNTHETIC
+from repair.bench.synthetic_record import run_synthetic
+from repair.errors import InputError, MissingExtraError
+from repair.parallel import THREADS_VARIABLE
+
+__all__ = ["EVERYTHING", "RunOptions", "choose_runs", "run_many", "run_one"]
+
+EVERYTHING = "all"
+#: What tells every library in a new process to stay on one thread.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", THREADS_VARIABLE)
+#: Seconds to wait for a process that was told to end.
+PATIENCE = 5.0
+
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What `repair.bench.run` takes, for all benchmarks alike."""
+
+    cache: str = CACHE
+    out: str | None = RESULTS
+    data: str | None = None
+    methods: tuple[str, ...] | None = None
+    trials: int = 5
+    seed: int | None = None
+    quick: bool = False
+    lengths: tuple[int, ...] | None = None
+
+
+def choose_runs(names: Sequence[str], data: str | None = None) -> tuple[str, ...]:
+    """Return the names to run: those asked for, or with "all" every one that has its data.
+
+    A name that cannot be run is refused before anything starts.
+
+    Examples
+    --------
+    >>> from repair.bench.many_runs import choose_runs
+    >>> choose_runs(["synthetic", "synthetic"])
+    ('synthetic',)
+    """
+    chosen: list[str] = []
+    for name in names:
+        if name == EVERYTHING:
+            chosen.append(SYNTHETIC)  # first, because it takes longest
+            chosen += [one.name for one in benchmarks() if one.state(data) == "ready"]
+        else:
+            if name != SYNTHETIC:
+                get(name).find(data)
+            chosen.append(name)
+    return tuple(dict.fromkeys(chosen))
+
+
+def run_one(name: str, options: RunOptions, say: Say) -> dict[str, Any]:
+    """Run one benchmark, or the synthetic study, and return its record."""
+    if name == SYNTHETIC:
+        return run_synthetic(cache=options.cache, out=options.out, quick=options.quick, progress=say)
+    return run(name, **asdict(options), progress=say)
+
+
+def run_many(names: Sequence[str], options: RunOptions, jobs: int, say: Say) -> dict[str, str]:
+    """Run benchmarks and return what became of those that failed, by name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As `choose_runs` returns them.
+    options : RunOptions
+        With an ``out`` folder: results are left there.
+    jobs : int
+        How many processes; with 1, all run in this one.
+    say : callable
+        Told, in a line, what was done.
+    """
+    if jobs == 1 or len(names) < 2:
+        return _one_by_one(names, options, say)
+    waiting, failed = list(names), {}
+    running: dict[Any, _Child] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                started = _Child.start(waiting.pop(0), options)
+                running[started.pipe] = started
+            for pipe in wait(list(running)):
+                child = running[pipe]
+                for line in child.lines():
+                    say(line)
+                if child.ended:
+                    del running[child.pipe]
+                    done = len(names) - len(waiting) - len(running)
+                    outcome = "failed" if child.failure else "done"
+                    say(f"{child.name}: {outcome} ({done} of {len(names)})")
+                    if child.failure:
+                        failed[child.name] = child.failure
+    finally:
+        for child in running.values():  # on an interrupt; what they have finished is in the cache
+            child.process.terminate()
+            child.process.join(PATIENCE)
+    return {name: failed[name] for name in names if name in failed}
+
+
+def _one_by_one(names: Sequence[str], options: RunOptions, say: Say) -> dict[str, str]:
+    failed = {}
+    for name in names:
+        try:
+            run_one(name, options, say)
+        except Exception as error:
+            if len(names) == 1:
+                raise
+            failed[name] = _reason(error)
+    return failed
+
+
+@dataclass(eq=False)
+class _Child:
+    """A process that runs one benchmark and tells of it through a pipe."""
+
+    name: str
+    process: Any
+    pipe: Connection
+    ended: bool = False
+    failure: str = ""
+
+    @classmethod
+    def start(cls, name: str, options: RunOptions) -> "_Child":
+        # Not forked: a fork would take over threads and locks in the middle of something.
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=_work, args=(name, options, theirs), daemon=True)
+        with _one_thread_in_children():
+            process.start()
+        theirs.close()
+        return cls(name, process, ours)
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the child has said; at the end of the pipe, find out how it ended."""
+        try:
+            while self.pipe.poll():
+                kind, text = self.pipe.recv()
+                if kind == "failed":
+                    self.failure = text
+                else:
+                    yield text
+        except EOFError:
+            self.ended = True
+            self.process.join()
+            if self.process.exitcode and not self.failure:
+                self.failure = f"its process ended with code {self.process.exitcode}"
+
+
+def _work(name: str, options: RunOptions, pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent too, which ends its children
+
+    def say(line: str) -> None:
+        if not line.startswith(" "):  # single fits of several benchmarks at a time would only confuse
+            pipe.send(("said", line))
+
+    try:
+        with _warnings_to(lambda text: say(f"{name}: {text}")):
+            run_one(name, options, say)
+    except Exception as error:
+        pipe.send(("failed", _reason(error)))
+    finally:
+        pipe.close()
+
+
+@contextlib.contextmanager
+def _warnings_to(say: Say) -> Iterator[None]:
+    """Say warnings as lines, each once."""
+    said: set[str] = set()
+
+    def line(message: Warning | str, *_: Any, **__: Any) -> None:
+        if str(message) not in said:
+            said.add(str(message))
+            say(str(message))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = line
+        yield
+
+
+def _reason(error: Exception) -> str:
+    known = isinstance(error, InputError | MissingExtraError | OSError)
+    return str(error) if known else f"unexpected {type(error).__name__}: {error}"
+
+
+@contextlib.contextmanager
+def _one_thread_in_children() -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

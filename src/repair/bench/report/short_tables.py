@@ -1,0 +1,58 @@
+"""Tables that put much into one cell, for a document that holds many benchmarks."""
+
+from collections.abc import Callable
+
+from repair.bench.report.numbers import Result, against, interval, number, p_value
+from repair.bench.report.result_tables import QUESTIONS, compared_pairs
+from repair.bench.report.table import Table
+from repair.comparison_metrics import METRICS
+
+__all__ = ["short_differences", "short_signs", "short_trials"]
+
+
+def short_differences(result: Result) -> list[Table]:
+    """Return paired differences with interval and p, a column for each pair of methods."""
+
+    def cell(one: Result, metric: str) -> str:
+        gap = one["difference"]
+        ends = interval(gap, metric, "+")
+        return f"{number(gap['estimate'], metric, '+')} ({ends}), p {p_value(gap['p_value'])}"
+
+    level = f"{100 * result['setup']['level']:g} %"
+    caption = f"Paired differences of the fits on all calibration rows, with {level} intervals"
+    return [_by_pair(result, caption, cell)]
+
+
+def short_signs(result: Result) -> list[Table]:
+    """Return wins, losses and ties over the trials, the paper's mark and the exact p, a column for each pair."""
+
+    def cell(one: Result, metric: str) -> str:
+        signs = one["signs"]
+        mark = " ✓" if signs["mark"] else ""
+        return f"{signs['wins']}/{signs['losses']}/{signs['ties']}{mark}, p {p_value(signs['p_value'])}"
+
+    caption = "Sign tests over the trials: wins/losses/ties, ✓ for the paper's mark, exact one-sided p"
+    return [_by_pair(result, caption, cell)]
+
+
+def short_trials(result: Result) -> list[Table]:
+    """Return every trial of every method, all trials in one cell, and the fit on all calibration rows."""
+    metrics = ("hit@1", "rare", "frequent")
+    rows = []
+    for title, one in result["methods"].items():
+        cells = []
+        for metric in metrics:
+            values = one["metrics"][metric]
+            listed = ", ".join(number(value, metric) for value in values["trials"])
+            cells.append(f"{listed} [{number(values['full'], metric)}]")
+        rows.append([title, *cells])
+    return [Table("Trial by trial [fit on all rows]", ["method", *(METRICS[one].title for one in metrics)], rows)]
+
+
+def _by_pair(result: Result, caption: str, cell: Callable[[Result, str], str]) -> Table:
+    pairs = compared_pairs(result)
+    rows = [
+        [METRICS[metric].title, *(cell(against(result, *pair)[metric], metric) for pair in pairs)]
+        for metric in QUESTIONS
+    ]
+    return Table(caption, ["metric", *(f"{first} − {second}" for first, second in pairs)], rows)

@@ -1,0 +1,51 @@
+"""Figures from the JSON of a run."""
+
+import pytest
+
+from repair import InputError
+from repair.bench.report.command import draw_figures
+from repair.bench.report.figures import FIGURES, figure, save_figure
+from repair.bench.report.table import AbsentError
+
+pytestmark = pytest.mark.needs("altair", "vl_convert")
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_figure_is_drawn_in_both_forms(result, tmp_path, kind):
+    written = save_figure(figure(kind, result), tmp_path / "out" / kind)
+    assert [path.name for path in written] == [f"{kind}.svg", f"{kind}.png"]
+    assert f"birds: {figure(kind, result).to_dict()['title'].removeprefix('birds: ')}" in written[0].read_text()
+    assert written[1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_numbers_are_those_of_the_result(result):
+    def values(kind, place=None):
+        drawn = figure(kind, result).to_dict()
+        return (drawn if place is None else drawn["layer"][place])["data"]["values"]
+
+    assert values("quintiles") == [{"quintile": "Q1", "gain": 5.0, "low": 3.0, "high": 7.0}]
+    assert [row["count"] for row in values("distribution", 0)] == [10, 5, 3, 1, 1]
+    assert values("distribution", 1) == [{"rank": 1.5}]  # one class of five is frequent
+    assert {(row["method"], row["rare"]) for row in values("frontier")} == {("Classwise", 50.0), ("REPAIR", 61.5)}
+    assert [row["value"] for row in values("k") if row["metric"] == "Rare"] == [70.0, None]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("k", {"by_k": {}}),
+        ("quintiles", {"quintiles": {"not_applicable": "few"}}),
+        ("distribution", {"data": {}}),
+        ("frontier", {"methods": {}}),
+    ],
+)
+def test_what_a_result_lacks_is_said(result, kind, change):
+    with pytest.raises(AbsentError, match="birds"):
+        figure(kind, {**result, **change})
+
+
+def test_one_file_holds_one_benchmark(folder):
+    with pytest.raises(InputError, match="is one file, but there are 2 benchmarks"):
+        draw_figures("k", folder, (), folder / "k.svg")
+    written, missing = draw_figures("k", folder, ("massive",), folder / "k.svg")
+    assert ([path.name for path in written], missing) == (["k.svg"], [])

@@ -1,0 +1,56 @@
+"""Tables and sentences over several benchmarks."""
+
+import pytest
+
+from repair.bench.report.agreement import agreement, agreement_counts
+from repair.bench.report.overview import gain_tables, overview_tables, standing_tables
+from repair.bench.report.reading import read_results
+from repair.bench.report.table import AbsentError
+
+
+@pytest.fixture
+def results(folder):
+    return read_results(folder).benchmarks
+
+
+def test_every_method_of_every_benchmark_has_a_cell(results):
+    results["few_tk"]["methods"]["newcomer"] = results["few_tk"]["methods"]["REPAIR"]
+    covered, everything = overview_tables(results)
+    assert covered.header == ["benchmark", "Classwise", "REPAIR", "newcomer"]
+    assert covered.rows == [
+        ["massive", "50.0 (50.0)", "61.5 (61.5)", "–"],
+        ["few_tk", "50.0 (50.0)", "61.5 (61.5)", "61.5 (61.5)"],
+    ]
+    assert everything.rows[0] == ["massive", "50.0", "61.5", "–"]
+
+
+def test_gains_are_marked_where_zero_is_left_out(results):
+    (table,) = gain_tables(results)
+    assert table.rows == [["massive", "+2.0 (+1.0 to +3.0) *"], ["few_tk", "−1.0 (−3.0 to +1.0)"]]
+    with pytest.raises(AbsentError):
+        gain_tables({"x": {"methods": {}}})
+
+
+def test_standing_counts_above_below_and_neither(results):
+    table = standing_tables(results)[0]
+    assert table.header == ["method", "against Classwise"]
+    assert table.rows == [["Classwise", "–"], ["REPAIR", "1 / 0 / 1"]]
+
+
+def test_what_agrees_with_the_paper_is_put_into_words(make_result):
+    better, worse = make_result(gap=(0.02, 0.01, 0.03)), make_result(gap=(-0.02, -0.03, -0.01))
+    text = agreement(better)  # the paper has REPAIR one point below Classwise, and no figure for Rare
+    assert "Hit@1 −1.00, here +2.0 (+1.0 to +3.0): disagrees, significantly, 4 of 5 trials won" in text
+    assert "Rare +2.0 (+1.0 to +3.0): agrees, significantly" in text
+    assert "Hit@1 −1.00, here −2.0 (−3.0 to −1.0): agrees, significantly" in agreement(worse)
+    open_ = make_result(gap=(0.01, -0.01, 0.03))
+    assert "not the same direction, not significant" in agreement(open_)
+    open_["published"]["numbers"] = {}
+    assert agreement(open_).startswith("The paper has no figures for this set")
+    del open_["methods"]["Classwise"]
+    assert agreement(open_) == ""
+
+
+def test_the_paper_s_claim_is_counted(results):
+    assert "Hit@1: above on 1 of 2 (1 significantly; significantly below on 0)" in agreement_counts(results)
+    assert agreement_counts({}) == ""

@@ -1,0 +1,80 @@
+"""Tables from the JSON of a run."""
+
+import pytest
+
+from repair.bench.report.result_tables import KINDS, all_tables, tables
+from repair.bench.report.short_tables import short_differences, short_signs, short_trials
+from repair.bench.report.table import AbsentError
+
+
+def rows(kind, result, which=0):
+    return tables(kind, result)[which].rows
+
+
+def test_percent_and_plain_numbers_with_their_spread(result):
+    first, second = rows("main", result)
+    assert first[:4] == ["Classwise", "50.0 ± 1.0", "50.0 ± 1.0", "0.500 ± 0.010"]  # MRR is no percentage
+    assert second[:2] == ["REPAIR", "61.5"]  # one trial has no spread
+    assert rows("unconditional", result)[1] == ["REPAIR", *["61.5"] * 4]
+
+
+def test_signs_and_differences_name_their_pair(result):
+    (signs,) = tables("signs", result)
+    assert signs.caption == "Sign test over 2 trials, REPAIR against Classwise"
+    assert signs.rows[0] == ["Hit@1", "4/1/0", "✓", "0.188", "n/a"]
+    intervals, gaps = tables("bootstrap", result)
+    assert intervals.rows[1][:2] == ["REPAIR", "61.5 (40.0 to 70.0)"]
+    assert gaps.caption.startswith("REPAIR − Classwise, 95 % interval of 50")
+    assert gaps.rows[0] == ["Hit@1", "+1.5", "−0.2 to +3.0", "0.900", "0.200", "0.400"]
+
+
+def test_a_result_of_one_method_has_no_pairs_and_still_its_intervals(result):
+    del result["methods"]["Classwise"]
+    with pytest.raises(AbsentError, match="birds: no pair to compare was run"):
+        tables("signs", result)
+    assert len(tables("bootstrap", result)) == 1
+
+
+def test_lengths_components_quintiles_and_classes(result):
+    assert rows("k", result) == [["REPAIR", "70.0", "n/a", "70.0", "n/a"], ["(coverage)", "70.0", "n/a", "", ""]]
+    assert [line[:2] for line in rows("ablation", result)] == [["Classwise", "offsets only"], ["REPAIR", "both"]]
+    assert rows("quintiles", result) == [["Q1", "0.100 to 0.200", "2", "9", "+5.0 ± 2.0"]]
+    assert rows("distribution", result)[0] == ["frequent (top 20 %)", "1", "10", "50.0", "10", "10", "10"]
+    assert rows("distribution", result)[1] == ["rare (the others)", "4", "10", "50.0", "5", "2", "1"]
+
+
+def test_every_trial_and_the_papers_figures(result):
+    assert rows("trials", result)[1] == ["REPAIR", "61.5", "61.5", "61.5"]
+    header = tables("paper", result)[0].header
+    assert header == ["method", "Hit@1", "HFR"]
+    assert rows("paper", result)[:2] == [["Base", "47 / n/a", "– / n/a"], ["REPAIR", "49 / 61.5", "0.138 / 0.615"]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("k", {"by_k": {}}),
+        ("quintiles", {"quintiles": {"not_applicable": "few"}}),
+        ("distribution", {"data": {"class_counts": None}}),
+        ("paper", {"published": {"base": None, "numbers": {}}}),
+        ("ablation", {"methods": {}}),
+        ("pie", {}),
+    ],
+)
+def test_what_a_result_lacks_is_said(result, kind, change):
+    with pytest.raises(AbsentError, match=r"birds|pie"):
+        tables(kind, {**result, **change})
+
+
+def test_all_tables_stand_under_their_captions_or_say_why_not(result):
+    text = all_tables({**result, "quintiles": {"not_applicable": "few"}})
+    assert text.startswith("Birds | made up: 5 classes, 20 training, 40 calibration and 30 test rows\nnot real\n")
+    assert "birds: quintiles are not applicable: few" in text
+    for kind in set(KINDS) - {"quintiles"}:
+        assert tables(kind, result)[0].text in text
+
+
+def test_short_tables_hold_the_same_in_fewer_cells(result):
+    assert short_differences(result)[0].rows[0] == ["Hit@1", "+1.5 (−0.2 to +3.0), p 0.200"]
+    assert short_signs(result)[0].rows[0] == ["Hit@1", "4/1/0 ✓, p 0.188"]
+    assert short_trials(result)[0].rows[0][:2] == ["Classwise", "50.0, 50.0 [50.0]"]
