@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from repair.bench.study_runs import run_cached_study
 from repair.bench.synthetic import SyntheticSettings, make_synthetic
 from repair.bench.synthetic_diagnostics import quintile_effects, shrinkage_effects
 from repair.bench.synthetic_methods import ORACLE, usual_methods
 from repair.bench.synthetic_readings import READINGS
-from repair.bench.synthetic_record import run_synthetic
 from repair.bench.synthetic_runs import run_seeds
 from repair.bench.synthetic_study import StudySize
 
@@ -88,21 +88,22 @@ def test_every_reading_but_the_default_changes_something():
 
 def test_the_study_writes_every_section_and_is_kept(tmp_path, monkeypatch):
     small = StudySize((0,), (5,), (15,), published=False, rows=200, rows_per_class=(2,), quick=True)
-    monkeypatch.setattr("repair.bench.synthetic_record.QUICK", small)
+    monkeypatch.setattr("repair.bench.study_runs.QUICK", small)
     # What is written is looked at here, not what is found: small problems will do.
     monkeypatch.setattr(
         "repair.bench.synthetic_runs.make_synthetic",
         lambda settings: make_synthetic(replace(settings, n_calibration=500, n_test=200)),
     )
     said = []
-    record = run_synthetic(cache=tmp_path / "cache", out=tmp_path / "out", quick=True, progress=said.append)
-    text = (tmp_path / "out" / "synthetic.md").read_text(encoding="utf-8")
+    options = {"cache": tmp_path / "cache", "quick": True, "progress": said.append}
+    record = run_cached_study("synthetic", out=tmp_path / "out", **options)
+    text = record["document"]
     assert text.count("\n## ") == 8
     assert "nan" not in text
     assert "`repair bench run synthetic --quick`" in text
     assert json.loads((tmp_path / "out" / "synthetic.json").read_bytes()) == record
-    assert (record["study"], record["document"]) == ("synthetic", text)
-    assert run_synthetic(cache=tmp_path / "cache", quick=True, progress=said.append) == record
+    assert record["study"] == "synthetic"
+    assert run_cached_study("synthetic", **options) == record
     assert said == ["synthetic: study computed", "synthetic: study from the cache"]
 
 

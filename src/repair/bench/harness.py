@@ -17,8 +17,7 @@ from repair.bench.registry import benchmarks, get
 from repair.bench.report.result_tables import all_tables
 from repair.bench.results import join, quintiles, result_record
 from repair.bench.stages import Stages
-from repair.bench.synthetic_record import NAME as SYNTHETIC
-from repair.bench.synthetic_record import TITLE
+from repair.bench.study_runs import list_studies
 from repair.comparison import Comparison
 from repair.comparison_tables import row_arrays
 from repair.files import write_atomically
@@ -35,7 +34,7 @@ BY_LENGTH = ("base", "logit_adj", "classwise", "repair")
 
 
 def describe(data: "str | PathLike[str] | None" = None) -> str:
-    """Return a table of all benchmarks and the synthetic study: name, title, whether it can be run.
+    """Return a table of all benchmarks and studies: name, title, whether it can be run.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def describe(data: "str | PathLike[str] | None" = None) -> str:
         The folder with the data sets, instead of ``$REPAIR_DATA``.
     """
     rows = [[one.name, one.title, one.state(data)] for one in benchmarks()]
-    rows.append([SYNTHETIC, TITLE, "ready"])
+    rows += [list(one) for one in list_studies(data)]
     return text_table(["name", "benchmark", "state"], rows, text_columns=(0, 1, 2))
 
 

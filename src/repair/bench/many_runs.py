@@ -16,8 +16,7 @@ from typing import Any
 
 from repair.bench.harness import CACHE, RESULTS, run
 from repair.bench.registry import benchmarks, get
-from repair.bench.synthetic_record import NAME as SYNTHETIC
-from repair.bench.synthetic_record import run_synthetic
+from repair.bench.study_runs import find_study, list_studies, run_cached_study
 from repair.errors import InputError, MissingExtraError
 from repair.parallel import THREADS_VARIABLE
 
@@ -47,7 +46,7 @@ class RunOptions:
 
 
 def choose_runs(names: Sequence[str], data: str | None = None) -> tuple[str, ...]:
-    """Return the names to run: those asked for, or with "all" every one that has its data.
+    """Return the names to run: those asked for, or with "all" every benchmark and study that has its data.
 
     A name that cannot be run is refused before anything starts.
 
@@ -58,21 +57,26 @@ def choose_runs(names: Sequence[str], data: str | None = None) -> tuple[str, ...
     ('synthetic',)
     """
     chosen: list[str] = []
+    studies = list_studies(data)
     for name in names:
         if name == EVERYTHING:
-            chosen.append(SYNTHETIC)  # first, because it takes longest
+            chosen += [study for study, _, state in studies if state == "ready"]  # first: one takes longest of all
             chosen += [one.name for one in benchmarks() if one.state(data) == "ready"]
         else:
-            if name != SYNTHETIC:
+            if any(name == study for study, _, _ in studies):
+                find_study(name, data)
+            else:
                 get(name).find(data)
             chosen.append(name)
     return tuple(dict.fromkeys(chosen))
 
 
 def run_one(name: str, options: RunOptions, say: Say) -> dict[str, Any]:
-    """Run one benchmark, or the synthetic study, and return its record."""
-    if name == SYNTHETIC:
-        return run_synthetic(cache=options.cache, out=options.out, quick=options.quick, progress=say)
+    """Run one benchmark or study and return its record."""
+    if any(name == study for study, _, _ in list_studies(options.data)):
+        return run_cached_study(
+            name, cache=options.cache, data=options.data, out=options.out, quick=options.quick, progress=say
+        )
     return run(name, **asdict(options), progress=say)
 
 

@@ -28,7 +28,15 @@ __all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "lightgbm")
 PACKAGE = Path(__file__).parents[1]
 #: Code that no result depends on: it prints, draws, or computes something else.
-NOT_RESULTS = ("cli/*", "demo/*", "bench/report/*", "bench/studies/*", "bench/many_runs.py", "bench/synthetic_*.py")
+NOT_RESULTS = (
+    "cli/*",
+    "demo/*",
+    "bench/report/*",
+    "bench/studies/*",
+    "bench/many_runs.py",
+    "bench/study_runs.py",
+    "bench/synthetic_*.py",
+)
 #: Code of later stages, which data and base scores do not depend on.
 NOT_DATA = (*NOT_RESULTS, *(f"bench/{name}.py" for name in ("harness", "methods", "lambdarank", "results")))
 

@@ -1,8 +1,7 @@
 """The document that is written from a folder of results."""
 
 import json
-import sys
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
@@ -79,8 +78,8 @@ def test_quick_runs_are_not_published(folder, make_result):
 
 def test_studies_write_their_own_sections(folder, monkeypatch):
     (folder / "case.json").write_text(json.dumps({"study": "case"}))
-    studies = ModuleType("repair.bench.studies")
-    studies.__spec__ = object()
-    studies.section = lambda record: f"## The study {record['study']}"
-    monkeypatch.setitem(sys.modules, "repair.bench.studies", studies)
+    studies = SimpleNamespace(section=lambda record: f"## The study {record['study']}\n")
+    monkeypatch.setattr("repair.bench.report.publish.study_module", lambda: studies)
     assert document(read_results(folder)).endswith("## The study case\n")
+    monkeypatch.setattr("repair.bench.report.publish.study_module", lambda: None)
+    assert "study case" not in document(read_results(folder))

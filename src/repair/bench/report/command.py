@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repair.bench.report.figures import ENDINGS, FIGURES, figure, save_figure
+from repair.bench.report.numbers import Result
 from repair.bench.report.overview import OVERVIEWS
 from repair.bench.report.reading import read_results
 from repair.bench.report.result_tables import KINDS, all_tables, tables
 from repair.bench.report.table import FORMATS, AbsentError, Table
+from repair.bench.study_runs import study_module
 from repair.errors import InputError
 from repair.inputs import check_choice
 
@@ -61,11 +63,15 @@ def draw_figures(kind: str, folder: Path, names: Sequence[str], out: Path) -> tu
 def summary_of(folder: Path, names: Sequence[str]) -> str:
     """Return what a run shows at its end: all tables of one benchmark, or an overview of several."""
     found = read_results(folder)
-    studies = [str(found.studies[name]["document"]) for name in names if name in found.studies]
+    studies = [_study_text(found.studies[name]) for name in names if name in found.studies]
     chosen = {name: found.benchmarks[name] for name in names if name in found.benchmarks}
     if len(names) == 1:
         return "".join([*studies, *(all_tables(one) for one in chosen.values())]).rstrip("\n")
     return _joined(OVERVIEWS["overview"](chosen), "text") + f"\n\nResults are in {folder}." if chosen else ""
+
+
+def _study_text(record: Result) -> str:
+    return str(record["document"]) if "document" in record else str(study_module().section(record))
 
 
 def _named(name: str, table: Table) -> Table:

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from html import escape
-from importlib import import_module
-from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ from repair.bench.report.reading import Results, read_results
 from repair.bench.report.result_tables import KINDS, interval_tables
 from repair.bench.report.short_tables import short_differences, short_signs, short_trials
 from repair.bench.report.table import AbsentError, Table
-from repair.bench.synthetic_record import NAME as SYNTHETIC
+from repair.bench.study_runs import SYNTHETIC, study_module
 from repair.errors import InputError
 from repair.files import write_atomically
 
@@ -188,7 +186,5 @@ def _sentence(text: str) -> str:
 
 def _study(record: Result) -> str:
     """Return a study's section; nothing where this version has no studies."""
-    if find_spec("repair.bench.studies") is None:
-        return ""
-    section: str = import_module("repair.bench.studies").section(record)
-    return section
+    module = study_module()
+    return "" if module is None else str(module.section(record)).strip()
