@@ -56,7 +56,8 @@ class Outcome:
     rows : dict of ndarray (n,)
         One value per test row, as ``Comparison.rows``.
     account : dict
-        Model, mode, what was chosen, notes, seconds, setup.
+        Model, mode, what was chosen, notes, seconds (of one core, so that they do not depend on what
+        else the machine does), setup.
     """
 
     trials: AnyArray
@@ -95,7 +96,7 @@ class Stages:
         return unpack(Problem, arrays)
 
     def base_scores(self) -> tuple[BaseScores, float]:
-        """Train the base model, score the calibration and test rows, and say how many seconds it took."""
+        """Train the base model, score the calibration and test rows, and say how many core seconds it took."""
         arrays, account = self._cached("base", self._base_mark(), self._make_scores)
         return unpack(BaseScores, arrays), account["seconds"]
 
@@ -147,10 +148,10 @@ class Stages:
     def _make_scores(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
         assert self.benchmark.base is not None
         problem = self.problem()
-        start = time.perf_counter()
+        start = time.process_time()
         with one_thread():
             scores = self.benchmark.base(problem)
-        return pack(scores), {"seconds": time.perf_counter() - start}
+        return pack(scores), {"seconds": time.process_time() - start}
 
 
 def _compared(
@@ -158,7 +159,7 @@ def _compared(
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
     from repair.protocol import compare
 
-    start = time.perf_counter()
+    start = time.process_time()
     # The subsamples depend on the seed alone, so methods compared one by one meet the same ones.
     # Resamples are drawn later, for all methods together.
     found = compare(
@@ -177,7 +178,7 @@ def _compared(
         "mode": fitted.mode_,
         "chosen": fitted.account_.chosen,
         "notes": list(fitted.account_.notes),
-        "seconds": time.perf_counter() - start,
+        "seconds": time.process_time() - start,
         "setup": vars(found.setup),
     }
     arrays: dict[str, AnyArray] = {

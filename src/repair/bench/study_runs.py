@@ -98,7 +98,7 @@ def run_cached_study(
     kept = Cache(cache)
 
     def make() -> Made:
-        start = time.perf_counter()
+        start = time.process_time()
         found = _synthetic(quick) if name == SYNTHETIC else _other(name, data, quick, say)
         about = {
             "library": "repair",
@@ -106,7 +106,7 @@ def run_cached_study(
             "versions": {"python": platform.python_version(), **library_versions()},
             "settings": {"quick": quick},
         }
-        return {}, {**about, **found, "seconds": time.perf_counter() - start}
+        return {}, {**about, **found, "seconds": time.process_time() - start}
 
     code = code_mark((".",), (*WITHOUT, "bench/sets/*", "bench/studies/*") if name == SYNTHETIC else WITHOUT)
     mark = {"library": code, "libraries": library_versions(), "quick": quick, "files": find_study(name, data)}

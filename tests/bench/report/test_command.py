@@ -34,3 +34,5 @@ def test_one_result_is_shown_whole_and_several_as_an_overview(folder):
     several = summary_of(folder, ["massive", "few_tk", "synthetic"])
     assert several.startswith("Hit@1 (Rare) over covered rows")
     assert several.endswith(f"Results are in {folder}.")
+    (folder / "case.json").write_text(json.dumps({"study": "case"}))
+    assert summary_of(folder, ["case", "synthetic"]) == f"Results are in {folder}."

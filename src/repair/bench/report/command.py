@@ -63,11 +63,12 @@ def draw_figures(kind: str, folder: Path, names: Sequence[str], out: Path) -> tu
 def summary_of(folder: Path, names: Sequence[str]) -> str:
     """Return what a run shows at its end: all tables of one benchmark, or an overview of several."""
     found = read_results(folder)
-    studies = [_study_text(found.studies[name]) for name in names if name in found.studies]
     chosen = {name: found.benchmarks[name] for name in names if name in found.benchmarks}
     if len(names) == 1:
-        return "".join([*studies, *(all_tables(one) for one in chosen.values())]).rstrip("\n")
-    return _joined(OVERVIEWS["overview"](chosen), "text") + f"\n\nResults are in {folder}." if chosen else ""
+        whole = [all_tables(one) for one in chosen.values()] or [_study_text(found.studies[names[0]])]
+        return whole[0].rstrip("\n")
+    overview = [_joined(OVERVIEWS["overview"](chosen), "text")] if chosen else []
+    return "\n\n".join([*overview, f"Results are in {folder}."])
 
 
 def _study_text(record: Result) -> str:

@@ -102,7 +102,7 @@ def _overview(benchmarks: Mapping[str, Result]) -> list[str]:
 
 
 def _data_table(benchmarks: Mapping[str, Result]) -> Table:
-    header = ["benchmark", "what", "base", "classes", "training", "calibration", "test", "seconds"]
+    header = ["benchmark", "what", "base", "classes", "training", "calibration", "test", "core seconds"]
     rows = []
     for name, one in benchmarks.items():
         data = one["data"]
@@ -171,7 +171,7 @@ def _parts(result: Result) -> str:
 
 def _seconds(result: Result) -> str:
     seconds = result.get("seconds", {})
-    return f"{sum(seconds.values()):.0f} s of computing." if seconds else ""
+    return f"{sum(seconds.values()):.0f} s of one core." if seconds else ""
 
 
 def _chosen(result: Result) -> str:
@@ -181,7 +181,9 @@ def _chosen(result: Result) -> str:
 
 
 def _sentence(text: str) -> str:
-    return (text[:1].upper() + text[1:]).rstrip(".") + "."
+    word = text.split(" ", 1)[0]
+    start = text[:1].upper() + text[1:] if word.isalpha() else text  # names of terms stay as they are
+    return start.rstrip(".") + "."
 
 
 def _study(record: Result) -> str:
