@@ -80,7 +80,7 @@ def _head(results: Results) -> str:
     versions = sorted({_versions(one) for one in records if "version" in one})
     lines = [
         "# Results on the benchmarks",
-        f"Written by `{COMMAND}` from the results of `repair bench run all`; do not edit. {'; '.join(versions)}.",
+        f"Written by `{COMMAND}` from the results of `repair bench run`; do not edit. {'; '.join(versions)}.",
     ]
     if SYNTHETIC in results.studies:
         lines.append(f"The synthetic experiments are in [{SYNTHETIC_DOCUMENT}]({SYNTHETIC_DOCUMENT}).")
