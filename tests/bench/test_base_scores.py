@@ -1,5 +1,7 @@
 """The base models: they learn from the training part alone, and bring what rerankers ask for."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,8 +55,25 @@ def test_a_feature_base_sees_no_statistics_of_other_parts():
     moved[part == 2] *= 100
     again = FeatureBase()(Problem(WORDS, labels, part, features=moved))
     np.testing.assert_array_equal(base.calibration_scores, again.calibration_scores)
+    np.testing.assert_array_equal(base.training_embeddings, again.training_embeddings)
     assert base.test_embeddings.shape == (20, 3)
     assert (base.test_scores.argmax(axis=1) == base.test_labels).mean() > 0.8
+
+
+@pytest.mark.needs("sklearn")
+@pytest.mark.parametrize("kind", ["text", "features"])
+def test_every_row_has_a_vector_and_like_rows_are_near(kind):
+    rows = text_rows(groups=np.arange(36))
+    if kind == "features":
+        noise = np.random.default_rng(0).normal(scale=0.1, size=(36, 3))
+        rows = replace(rows, texts=None, features=5 + np.eye(3)[rows.labels] + noise)
+    base = {"text": TextBase(), "features": FeatureBase()}[kind](rows)
+    training = base.training_embeddings.astype(float)
+    np.testing.assert_allclose(np.linalg.norm(training, axis=1), 1.0, atol=2e-3)
+    assert len(training) == len(base.calibration_embeddings) == len(base.test_embeddings) == 12
+    nearest = (base.test_embeddings.astype(float) @ training.T).argmax(axis=1)
+    np.testing.assert_array_equal(base.training_labels[nearest], base.test_labels)
+    assert base.training_groups.tolist() == list(range(12))
 
 
 def test_given_scores_are_taken_as_they_are():
@@ -64,6 +83,8 @@ def test_given_scores_are_taken_as_they_are():
     )
     np.testing.assert_array_equal(base.calibration_scores, scores[:2])
     assert base.weight_norms is None
+    assert base.training_embeddings is None
+    assert base.training_labels is None
     assert base.class_counts.tolist() == [9, 1]
 
 
