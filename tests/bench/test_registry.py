@@ -11,8 +11,10 @@ from repair.comparison_metrics import METRICS
 def test_every_name_is_there_once():
     names = [one.name for one in benchmarks()]
     assert len(set(names)) == len(names)
-    assert {"massive_lt", "huffpost_natural", "few_tk", "rarebench_source", "gmdb", "qwen"} <= set(names)
-    with pytest.raises(InputError, match="there is no benchmark 'imagenet'; choose from goemotions, massive"):
+    assert {"massive_lt", "huffpost_natural", "few_tk", "few_tk_minilm", "rarebench_source", "gmdb", "qwen"} <= set(
+        names
+    )
+    with pytest.raises(InputError, match="there is no benchmark 'imagenet'; choose from goemotions, goemotions_minilm"):
         get("imagenet")
 
 

@@ -14,7 +14,7 @@ from repair.errors import InputError, MissingExtraError
 from repair.score_set import ScoreSet
 from repair.similarity import cosine_similarity
 
-__all__ = ["BaseScores", "FeatureBase", "GivenScores", "TextBase"]
+__all__ = ["BaseScores", "FeatureBase", "GivenScores", "TextBase", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ class TextBase:
         texts = np.array(problem.texts, dtype=object)
         vectorizer.fit(texts[problem.part == TRAINING])
         table = vectorizer.transform(texts)
-        return _train(problem, table, self.c, self.class_weight, narrow(table, problem.part == TRAINING))
+        return train(problem, table, self.c, self.class_weight, narrow(table, problem.part == TRAINING))
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class FeatureBase:
         training = values[problem.part == TRAINING]
         centred, spread = values - training.mean(axis=0), training.std(axis=0)
         table = centred / np.where(spread > 0, spread, 1.0)
-        return _train(problem, table, self.c, self.class_weight, unit_rows(centred))
+        return train(problem, table, self.c, self.class_weight, unit_rows(centred))
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,19 @@ def mention_tokens(text: str) -> list[str]:
     return found
 
 
-def _train(problem: Problem, table: Any, c: float, class_weight: str | None, vectors: FloatArray) -> BaseScores:
+def train(problem: Problem, table: Any, c: float, class_weight: str | None, vectors: FloatArray) -> BaseScores:
+    """Fit a logistic regression on the training rows of a table (n, d), dense or sparse, and score the others.
+
+    Parameters
+    ----------
+    problem : Problem
+    table : ndarray or scipy sparse matrix (n, d)
+    c : float
+        Inverse penalty.
+    class_weight : {None, "balanced"}
+    vectors : ndarray (n, d)
+        The rows' vectors, of length 1.
+    """
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError:

@@ -1,17 +1,18 @@
 """What a benchmark is: a declaration in one small file, which the harness runs."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from repair.bench.base_scores import BaseScores
+from repair.bench.cache import file_marks
 from repair.bench.places import data_folder
 from repair.bench.problem import Problem
-from repair.errors import InputError
+from repair.errors import InputError, MissingExtraError
 
-__all__ = ["NOT_PUBLISHED", "Benchmark", "Published", "Read", "Score"]
+__all__ = ["NOT_PUBLISHED", "Benchmark", "Published", "Read", "Score", "with_sentences"]
 
 NOT_PUBLISHED = "not published"
 
@@ -55,7 +56,9 @@ class Benchmark:
     read : callable or None
         From the folders by name and a seed to a `Problem`; None for a placeholder.
     base : callable or None
-        From a `Problem` to `BaseScores`; a frozen dataclass, whose fields are its settings.
+        From a `Problem` to `BaseScores`; a frozen dataclass, whose fields are its settings.  Two
+        methods are optional: ``missing()``, what must be installed first, and ``files()``, the
+        folder of the weights it reads.
     seed : int
         Of the parts.
     published : Published or None
@@ -100,19 +103,25 @@ class Benchmark:
         """
         if self.read is None or self.base is None:
             raise InputError(f"{self.name!r} cannot be run, {self.state(data)} (published at {self.home})")
-        return {
+        folders = {
             one: data_folder(one, self.homes.get(one, self.home), None if data is None else Path(data) / one)
             for one in self.folders
         }
+        lacking = self.base.missing() if hasattr(self.base, "missing") else ""
+        if lacking:
+            raise MissingExtraError(f"{self.name!r} cannot be run: {lacking}")
+        return folders
 
     def state(self, data: "str | PathLike[str] | None" = None) -> str:
-        """Say whether it can be run: "ready", or "data not here: …"."""
+        """Say whether it can be run: "ready", "data not here: …" or "base not here: …"."""
         if self.missing:
             return f"data not here: {self.missing}"
         try:
             self.find(data)
         except InputError as error:
             return f"data not here: {error}"
+        except MissingExtraError as error:
+            return f"base not here: {error}"
         return "ready"
 
     @property
@@ -124,7 +133,27 @@ class Benchmark:
         return {"base": type(self.base).__name__, **own}
 
     @property
+    def base_files(self) -> dict[str, list[int]]:
+        """Size and time of change of the files that the base model reads: its weights, if they are local."""
+        files: Callable[[], Path | None] | None = getattr(self.base, "files", None)
+        folder = None if files is None else files()
+        return {} if folder is None else file_marks([folder])
+
+    @property
     def hyperparameters(self) -> dict[str, float] | None:
         """The published hyperparameters, or None."""
         given = None if self.published is None else self.published.hyperparameters
         return dict(given) if isinstance(given, Mapping) else None
+
+
+def with_sentences(benchmark: Benchmark, base: Score) -> Benchmark:
+    """Return the same benchmark, called NAME_minilm, with sentence embeddings as its base.
+
+    Examples
+    --------
+    >>> from repair.bench.benchmark import Benchmark, with_sentences
+    >>> from repair.bench.sentence_base import SentenceBase
+    >>> with_sentences(Benchmark("birds", "Birds", "example.org/birds"), SentenceBase()).name
+    'birds_minilm'
+    """
+    return replace(benchmark, name=f"{benchmark.name}_minilm", title=f"{benchmark.title}, MiniLM", base=base)

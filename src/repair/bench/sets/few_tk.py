@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from repair.bench.base_scores import TextBase
-from repair.bench.benchmark import Benchmark
+from repair.bench.benchmark import Benchmark, with_sentences
 from repair.bench.problem import Problem
+from repair.bench.sentence_base import SentenceBase
 from repair.errors import InputError
 from repair.similarity.reading import read_text
 
@@ -66,7 +67,7 @@ def read(folders: Mapping[str, Path], seed: int) -> Problem:
     ).without_untrained_classes()
 
 
-BENCHMARKS = (
+TFIDF = (
     Benchmark(
         name="few_tk",
         title="Few-TK, types of scientific keyphrases",
@@ -77,3 +78,4 @@ BENCHMARKS = (
         note="Stands for Few-NERD, whose format and label scheme it shares; every sentence counts once.",
     ),
 )
+BENCHMARKS = (*TFIDF, *(with_sentences(one, SentenceBase(mention=True)) for one in TFIDF))

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repair.bench.base_scores import TextBase
-from repair.bench.benchmark import Benchmark, Published
+from repair.bench.benchmark import Benchmark, Published, with_sentences
 from repair.bench.problem import Problem
+from repair.bench.sentence_base import SentenceBase
 from repair.bench.texts import GOEMOTIONS_HOME, read_goemotions, text_problem
 
 __all__ = ["BENCHMARKS"]
@@ -24,7 +25,7 @@ def read(folders: Mapping[str, Path], seed: int) -> Problem:
     return text_problem(read_goemotions(folders["goemotions"]))
 
 
-BENCHMARKS = (
+TFIDF = (
     Benchmark(
         name="goemotions",
         title="GoEmotions, emotions of comments",
@@ -35,3 +36,4 @@ BENCHMARKS = (
         published=Published("Qwen3.5-2B with LoRA", numbers=NUMBERS),
     ),
 )
+BENCHMARKS = (*TFIDF, *(with_sentences(one, SentenceBase()) for one in TFIDF))

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from repair.bench.base_scores import TextBase
-from repair.bench.benchmark import Benchmark, Published
+from repair.bench.benchmark import Benchmark, Published, with_sentences
 from repair.bench.parts import PAPER_SEED, keep_per_class, parts_in_order, stratified_parts
 from repair.bench.problem import Problem
+from repair.bench.sentence_base import SentenceBase
 from repair.errors import InputError
 from repair.similarity.reading import read_text
 
@@ -79,7 +80,7 @@ def _problem(rows: list[dict[str, Any]], column: str, part: Any) -> Problem:
     return Problem(tuple(names), labels, part, texts=tuple(row["text"] for row in rows))
 
 
-BENCHMARKS = (
+TFIDF = (
     Benchmark(
         name="huffpost_natural",
         title="HuffPost categories, newest articles, cut in time",
@@ -102,3 +103,4 @@ BENCHMARKS = (
         note="A balanced set thinned to the true class shares: few rows, none of them longer than a headline.",
     ),
 )
+BENCHMARKS = (*TFIDF, *(with_sentences(one, SentenceBase()) for one in TFIDF))

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from repair.bench.base_scores import TextBase
-from repair.bench.benchmark import Benchmark, Published
+from repair.bench.benchmark import Benchmark, Published, with_sentences
 from repair.bench.parts import PAPER_SEED, TRAINING, keep_per_class, long_tail_counts
 from repair.bench.problem import Problem
+from repair.bench.sentence_base import SentenceBase
 from repair.bench.texts import MASSIVE_HOME, read_massive, text_problem
 
 __all__ = ["BENCHMARKS"]
@@ -36,7 +37,7 @@ def read_long_tailed(folders: Mapping[str, Path], seed: int) -> Problem:
     return problem.take(kept)
 
 
-BENCHMARKS = (
+TFIDF = (
     Benchmark(
         name="massive",
         title="MASSIVE (en-US), intents",
@@ -57,3 +58,4 @@ BENCHMARKS = (
         note="The training part is thinned to an exponential tail (200 : 2); the paper does not say how it trained.",
     ),
 )
+BENCHMARKS = (*TFIDF, *(with_sentences(one, SentenceBase()) for one in TFIDF))
