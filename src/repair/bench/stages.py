@@ -25,7 +25,7 @@ from repair.diagnosis.plain import plain
 
 __all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 
-LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "lightgbm")
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "lightgbm", "torch", "transformers")
 PACKAGE = Path(__file__).parents[1]
 #: Code that no result depends on: it prints, draws, or computes something else.
 NOT_RESULTS = (
@@ -39,6 +39,8 @@ NOT_RESULTS = (
 )
 #: Code of later stages, which data and base scores do not depend on.
 NOT_DATA = (*NOT_RESULTS, *(f"bench/{name}.py" for name in ("harness", "methods", "lambdarank", "results")))
+#: Where in the cache bases keep vectors of texts.
+EMBEDDINGS = "embeddings"
 
 Say = Callable[[str], object]
 
@@ -133,7 +135,8 @@ class Stages:
         }
 
     def _base_mark(self) -> dict[str, Any]:
-        return {**self._data_mark(), **self.benchmark.base_settings, "libraries": library_versions()}
+        base = {**self.benchmark.base_settings, "base_files": self.benchmark.base_files}
+        return {**self._data_mark(), **base, "libraries": library_versions()}
 
     def _method_mark(self) -> dict[str, Any]:
         return {**self._base_mark(), "library": code_mark((".",), NOT_RESULTS)}
@@ -148,9 +151,12 @@ class Stages:
     def _make_scores(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
         assert self.benchmark.base is not None
         problem = self.problem()
+        base = self.benchmark.base
+        if hasattr(base, "keeping"):  # its slow part depends on no seed, so it has a place for all runs
+            base = base.keeping(self.cache.folder / EMBEDDINGS)
         start = time.process_time()
         with one_thread():
-            scores = self.benchmark.base(problem)
+            scores = base(problem)
         return pack(scores), {"seconds": time.process_time() - start}
 
 
