@@ -68,7 +68,9 @@ def test_it_learns_and_its_embeddings_are_the_rows_vectors(tiny_model):
     assert base.training_embeddings.shape == (12, 16)
     assert base.similarity.shape == (3, 3)
     marked = replace(rows(), texts=tuple(f"y « {text} » x" for text in rows().texts))
-    assert SentenceBase(str(tiny_model), mention=True)(marked).test_embeddings.shape == (12, 32)
+    assert SentenceBase(str(tiny_model), reads="both")(marked).test_embeddings.shape == (12, 32)
+    mention = SentenceBase(str(tiny_model), c=1e4, reads="mention")(marked)
+    np.testing.assert_array_equal(mention.test_embeddings, base.test_embeddings)
 
 
 @needs_torch

@@ -27,8 +27,8 @@ class SentenceBase:
     c : float
         Inverse penalty.
     class_weight : {None, "balanced"}
-    mention : bool
-        Embed the part between « and » and the whole text, one beside the other.
+    reads : {"text", "mention", "both"}
+        The whole text; what lies between « and » alone; or both vectors, one beside the other.
     max_tokens : int
         What is longer is cut.
     precision : {"bfloat16", "float32"}
@@ -39,7 +39,7 @@ class SentenceBase:
     model: str = MINILM
     c: float = 10.0
     class_weight: str | None = None
-    mention: bool = False
+    reads: str = "text"
     max_tokens: int = 256
     precision: str = "bfloat16"
 
@@ -69,12 +69,9 @@ class SentenceBase:
             raise InputError("this base reads texts, but the problem has none; give texts, or use FeatureBase")
         embedder = self._embedder
         store = VectorStore(None if folder is None else folder / embedder.mark)
-        if self.mention:
-            pairs = [mention_and_sentence(text) for text in problem.texts]
-            found = store.get([text for pair in pairs for text in pair], embedder.embed)
-            vectors = unit_rows(found.reshape(len(pairs), -1).astype(np.float64))
-        else:
-            vectors = unit_rows(store.get(problem.texts, embedder.embed).astype(np.float64))
+        parts = [_PARTS[self.reads](text) for text in problem.texts]
+        found = store.get([text for own in parts for text in own], embedder.embed)
+        vectors = unit_rows(found.reshape(len(parts), -1).astype(np.float64))
         return train(problem, vectors, self.c, self.class_weight, vectors)
 
 
@@ -92,3 +89,10 @@ def mention_and_sentence(text: str) -> tuple[str, str]:
     if not opened or not closed:
         raise InputError(f"no mention is marked in {text!r}; put it between « and »")
     return inside.strip(), " ".join(f"{before} {inside} {after}".split())
+
+
+_PARTS: dict[str, Callable[[str], tuple[str, ...]]] = {
+    "text": lambda text: (text,),
+    "mention": lambda text: mention_and_sentence(text)[:1],
+    "both": mention_and_sentence,
+}
