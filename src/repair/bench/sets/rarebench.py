@@ -5,6 +5,7 @@ source domain only, where nothing of RareBench is seen before the test.
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from repair.bench.term_base import BASE_C
 from repair.similarity import Ontology
 from repair.similarity.reading import read_text
 
-__all__ = ["BENCHMARKS"]
+__all__ = ["BENCHMARKS", "FATES", "OtherCases", "read_others", "target_parts"]
 
 #: RareBench's own repository holds no cases; these are the public ones it was built from.
 HOME = "github.com/xiaohaomao/timgroup_disease_diagnosis"
@@ -39,6 +40,7 @@ TRAINING_SEED = 0
 #: Cases of one disease whose terms are as alike as this (Jaccard index) may be one patient.
 NEAR = 0.6
 CALIBRATION_SHARE = 0.6
+UNKNOWN, COPY, KEPT = FATES = ("unknown disease", "near-duplicate", "kept")
 NUMBERS = {
     "Base": {"coverage": 42.3, "hit@1": 59.4, "hit@3": 75.0, "mrr": 0.712, "rare": 41.2, "frequent": 80.0},
     "LogitAdj": {"hit@1": 62.5, "hit@3": 71.9, "mrr": 0.712, "rare": 52.9, "frequent": 73.3, "hfr": 0.385},
@@ -53,12 +55,18 @@ PUBLISHED = Published(
 
 @dataclass(frozen=True, eq=False)
 class OtherCases:
-    """Cases of the other domain that have a disease of the base, and how many were left out and why."""
+    """Cases of the other domain that have a disease of the base, and how many were left out and why.
+
+    `subsets` are the names that the data infer, one for each case; `fates` counts (subset, fate) over all
+    cases, with the fates of `FATES`.
+    """
 
     labels: IntArray
     terms: tuple[frozenset[str], ...]
     observed: tuple[frozenset[str], ...]
     notes: tuple[str, ...]
+    subsets: tuple[str, ...]
+    fates: Counter[tuple[str, str]]
 
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
@@ -76,9 +84,9 @@ def _problem(folders: Mapping[str, Path], seed: int, *, from_source: bool) -> Pr
     others = read_others(folders["rarebench_public"], folders["hpo"], cases)
     source = split_by_publication(cases.labels, cases.publications, TRAINING_SEED)
     source[source != TRAINING] = CALIBRATION
-    target = np.full(len(others.labels), TEST, dtype=np.int32)
-    first = np.random.default_rng(seed).permutation(len(target))[: round(CALIBRATION_SHARE * len(target))]
-    target[first] = -1 if from_source else CALIBRATION
+    target = target_parts(len(others.labels), seed)
+    if from_source:
+        target[target == CALIBRATION] = -1
     seen = () if from_source else (_seen_before(others, target),)
     kept = np.concatenate([source == TRAINING if not from_source else source >= 0, target >= 0])
     # RareBench names no publications: each of its cases is a group of its own.
@@ -95,6 +103,20 @@ def _problem(folders: Mapping[str, Path], seed: int, *, from_source: bool) -> Pr
     return whole.take(kept)
 
 
+def target_parts(n_cases: int, seed: int) -> IntArray:
+    """Deal 60 % of RareBench's cases to calibration and the others to test.
+
+    Examples
+    --------
+    >>> from repair.bench.sets.rarebench import target_parts
+    >>> sorted(target_parts(5, seed=0).tolist())
+    [1, 1, 1, 2, 2]
+    """
+    part = np.full(n_cases, TEST, dtype=np.int32)
+    part[np.random.default_rng(seed).permutation(n_cases)[: round(CALIBRATION_SHARE * n_cases)]] = CALIBRATION
+    return part
+
+
 def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
     """Read RareBench's cases whose disease the base knows, without near-duplicates of the base's own.
 
@@ -108,24 +130,29 @@ def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
     closure = Ontology.read(ontology).closure
     place = {disease: label for label, disease in enumerate(cases.diseases)}
     rows = [json.loads(line) for line in read_text(folder / "public_test_set.jsonl.gz").split("\n") if line]
-    labels, terms, observed, copies, unknown = [], [], [], 0, 0
+    labels, terms, observed, subsets = [], [], [], []
+    fates: Counter[tuple[str, str]] = Counter()
     for row in rows:
+        subset = row.get("subset_inferred", "all")
         label = next((place[one] for one in row["disease_ids"] if one in place), None)
         if label is None:
-            unknown += 1
+            fates[subset, UNKNOWN] += 1
             continue
         own = frozenset(row["hpo_observed"])
         if _closest(own, [cases.observed[case] for case in np.flatnonzero(cases.labels == label)]) >= NEAR:
-            copies += 1
+            fates[subset, COPY] += 1
             continue
+        fates[subset, KEPT] += 1
+        subsets.append(subset)
         labels.append(label)
         terms.append(closure(own, unknown="skip"))
         observed.append(own)
+    unknown, copies = (sum(n for (_, fate), n in fates.items() if fate == one) for one in (UNKNOWN, COPY))
     notes = (
         f"{len(rows)} RareBench cases: {unknown} of diseases the base does not know and {copies} near-duplicates "
         f"(same disease, Jaccard index of the terms ≥ {NEAR:g}) left out, {len(labels)} kept",
     )
-    return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), tuple(observed), notes)
+    return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), tuple(observed), notes, tuple(subsets), fates)
 
 
 def _seen_before(others: OtherCases, part: IntArray) -> str:
