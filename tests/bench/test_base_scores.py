@@ -8,7 +8,6 @@ import pytest
 from repair import InputError
 from repair.bench.base_scores import FeatureBase, GivenScores, TextBase, mention_tokens
 from repair.bench.problem import Problem
-from repair.bench.texts import TextData, text_problem, tfidf_split
 
 WORDS = ("apple", "pear", "plum")
 
@@ -33,15 +32,6 @@ def test_a_text_base_learns_and_brings_what_is_known(n_classes, tokens):
     assert base.test_groups.tolist() == list(range(8 * n_classes, 12 * n_classes))
     assert base.calibration.class_names == WORDS[:n_classes]
     assert base.notes == ("a note",)
-
-
-@pytest.mark.needs("sklearn")
-def test_it_gives_the_scores_of_the_older_loader():
-    parts = tuple(f"{word} {number}x" for word in WORDS for number in range(4)), np.repeat(np.arange(3), 4)
-    data = TextData(WORDS, (parts[0],) * 3, (parts[1],) * 3)
-    base, split = TextBase()(text_problem(data)), tfidf_split(data)
-    np.testing.assert_allclose(base.test_scores, split.test.scores)
-    np.testing.assert_allclose(base.similarity, split.test.similarity)
 
 
 @pytest.mark.needs("sklearn")

@@ -121,5 +121,7 @@ def test_minilm_knows_what_belongs_together():
 
 def test_a_mention_must_be_marked():
     assert mention_and_sentence("« A b » c") == ("A b", "A b c")
+    with pytest.raises(InputError, match="reads is 'words'; choose one of text, mention, both"):
+        SentenceBase(reads="words")(rows())
     with pytest.raises(InputError, match="no mention is marked"):
         mention_and_sentence("a b c")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from repair import Base, InputError, Reranker
+from repair.bench.base_scores import TextBase
 from repair.bench.over_splits import compare_over_splits
-from repair.bench.texts import TextData, read_goemotions, read_massive, tfidf_split
+from repair.bench.texts import read_goemotions, read_massive
 
 pytestmark = pytest.mark.needs("sklearn")
 
@@ -23,8 +24,9 @@ def test_rows_with_several_labels_are_left_out(tmp_path):
         write_gz(tmp_path / f"{part}.tsv.gz", f"so {part}\t0\tid1\nboth\t0,1\tid2\ncross\t1\tid3\n")
     data = read_goemotions(tmp_path)
     assert data.class_names == ("joy", "anger")
-    assert data.texts[1] == ("so dev", "cross")
-    assert [part.tolist() for part in data.labels] == [[0, 1]] * 3
+    assert data.texts == ("so train", "cross", "so dev", "cross", "so test", "cross")
+    assert data.labels.tolist() == [0, 1] * 3
+    assert data.part.tolist() == [0, 0, 1, 1, 2, 2]
 
 
 def test_a_label_without_a_name_is_refused(tmp_path):
@@ -32,6 +34,10 @@ def test_a_label_without_a_name_is_refused(tmp_path):
     for part in ("train", "dev", "test"):
         write_gz(tmp_path / f"{part}.tsv.gz", "x\t1\tid\n")
     with pytest.raises(InputError, match="label 1 has no name"):
+        read_goemotions(tmp_path)
+    for part in ("train", "dev", "test"):
+        write_gz(tmp_path / f"{part}.tsv.gz", "x\t-1\tid\n")
+    with pytest.raises(InputError, match="label -1 has no name"):
         read_goemotions(tmp_path)
 
 
@@ -41,28 +47,14 @@ def test_intents_are_read_with_their_names(tmp_path):
         write_gz(tmp_path / f"{part}.jsonl.gz", "\n".join(map(json.dumps, rows)) + "\n")
     data = read_massive(tmp_path)
     assert data.class_names == ("off", "on")
-    assert data.labels[2].tolist() == [1, 0]
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_base_learns_and_brings_what_is_known_of_the_classes(n_classes):
-    words = ["apple", "pear", "plum"][:n_classes]
-    texts = tuple(f"{word} {number}x" for word in words for number in range(4))
-    labels = np.repeat(np.arange(n_classes), 4)
-    split = tfidf_split(TextData(tuple(words), (texts,) * 3, (labels,) * 3))
-    assert split.test.scores.shape == (4 * n_classes, n_classes)
-    np.testing.assert_array_equal(np.asarray(split.test.scores).argmax(axis=1), labels)
-    np.testing.assert_array_equal(split.calibration.class_counts, np.full(n_classes, 4))
-    np.testing.assert_allclose(np.diag(split.calibration.similarity), 1.0)
-    with pytest.raises(InputError, match="'kiwi'"):
-        tfidf_split(TextData((*words, "kiwi"), (texts,) * 3, (labels,) * 3))
+    assert data.labels.tolist() == [1, 0] * 3
 
 
 def test_auto_does_not_lose_to_base_on_goemotions(shared_data):
     data = read_goemotions(shared_data("goemotions"))
-    assert [len(part) for part in data.texts] == [36308, 4548, 4590]
+    assert np.bincount(data.part).tolist() == [36308, 4548, 4590]
     methods = {"Base": Base(), "auto": Reranker(mode="auto")}
-    result = compare_over_splits(methods, [tfidf_split(data)], reference="Base", resamples=1000)
+    result = compare_over_splits(methods, [TextBase()(data)], reference="Base", resamples=1000)
     assert result.gains["auto"]["hit@1"][0] >= 0
     assert result.gains["auto"]["hit@1"][2] > 0
     assert result.gains["auto"]["rare"][0] >= 0
@@ -72,5 +64,5 @@ def test_auto_keeps_the_base_order_where_little_is_to_gain(shared_data):
     """A weakly penalised base on MASSIVE is nearly right: no correction is significant."""
     data = read_massive(shared_data("massive_en_us"))
     methods = {"Base": Base(), "auto": Reranker(mode="auto")}
-    result = compare_over_splits(methods, [tfidf_split(data, c=10.0)], reference="Base", resamples=1000)
+    result = compare_over_splits(methods, [TextBase(c=10.0)(data)], reference="Base", resamples=1000)
     assert result.gains["auto"]["hit@1"][0] >= -0.002

@@ -67,6 +67,8 @@ class SentenceBase:
     def _score(self, problem: Problem, folder: Path | None) -> BaseScores:
         if problem.texts is None:
             raise InputError("this base reads texts, but the problem has none; give texts, or use FeatureBase")
+        if self.reads not in _PARTS:
+            raise InputError(f"reads is {self.reads!r}; choose one of {', '.join(_PARTS)}")
         embedder = self._embedder
         store = VectorStore(None if folder is None else folder / embedder.mark)
         parts = [_PARTS[self.reads](text) for text in problem.texts]

@@ -7,7 +7,7 @@ from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark, Published, with_sentences
 from repair.bench.problem import Problem
 from repair.bench.sentence_base import SentenceBase
-from repair.bench.texts import GOEMOTIONS_HOME, read_goemotions, text_problem
+from repair.bench.texts import GOEMOTIONS_HOME, read_goemotions
 
 __all__ = ["BENCHMARKS"]
 
@@ -22,7 +22,7 @@ NUMBERS = {
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Read the published parts; nothing is drawn."""
-    return text_problem(read_goemotions(folders["goemotions"]))
+    return read_goemotions(folders["goemotions"])
 
 
 TFIDF = (

@@ -8,7 +8,7 @@ from repair.bench.benchmark import Benchmark, Published, with_sentences
 from repair.bench.parts import PAPER_SEED, TRAINING, keep_per_class, long_tail_counts
 from repair.bench.problem import Problem
 from repair.bench.sentence_base import SentenceBase
-from repair.bench.texts import MASSIVE_HOME, read_massive, text_problem
+from repair.bench.texts import MASSIVE_HOME, read_massive
 
 __all__ = ["BENCHMARKS"]
 
@@ -25,7 +25,7 @@ NUMBERS = {
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Read the published parts; nothing is drawn."""
-    return text_problem(read_massive(folders["massive_en_us"])).without_untrained_classes()
+    return read_massive(folders["massive_en_us"]).without_untrained_classes()
 
 
 def read_long_tailed(folders: Mapping[str, Path], seed: int) -> Problem:
