@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.bench.base_scores import BaseScores, TextBase
 from repair.bench.parts import CALIBRATION, TEST, TRAINING
 from repair.bench.places import data_folder
-from repair.bench.term_base import BASE_C, base_scores, term_table
-from repair.score_set import ScoreSet
+from repair.bench.problem import Problem
+from repair.bench.term_base import BASE_C
 from repair.similarity import Ontology, jaccard, read_annotations
 from repair.similarity.reading import read_text
 
-__all__ = ["Cases", "PhenopacketSplit", "disease_similarity", "read_cases", "split_by_publication", "splits"]
+__all__ = ["Cases", "disease_similarity", "publication_problem", "read_cases", "split_by_publication", "splits"]
 
 CASES_HOME = "github.com/monarch-initiative/phenopacket-store"
 ONTOLOGY_HOME = "hpo.jax.org"
@@ -61,15 +62,6 @@ class Cases:
     def __len__(self) -> int:
         """Return the number of cases."""
         return len(self.labels)
-
-
-@dataclass(frozen=True, eq=False)
-class PhenopacketSplit:
-    """One split: what a reranker is fitted on and tested on."""
-
-    seed: int
-    calibration: ScoreSet
-    test: ScoreSet
 
 
 def read_cases(cases: "str | PathLike[str] | None" = None, ontology: "str | PathLike[str] | None" = None) -> Cases:
@@ -155,7 +147,20 @@ def split_by_publication(labels: IntArray, publications: IntArray, seed: int) ->
     return part[publications].astype(np.int32)
 
 
-def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterator[PhenopacketSplit]:
+def publication_problem(cases: Cases, seed: int) -> Problem:
+    """Return the cases, dealt to parts by publication, as a benchmark's problem; publications are the groups."""
+    part = split_by_publication(cases.labels, cases.publications, seed)
+    return Problem(
+        cases.diseases,
+        cases.labels,
+        part,
+        texts=tuple(" ".join(sorted(terms)) for terms in cases.terms),
+        groups=cases.publications,
+        similarity=disease_similarity(cases, part == TRAINING),
+    )
+
+
+def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterator[BaseScores]:
     """Train the base on each split in turn, and yield its scores on calibration and test cases.
 
     Parameters
@@ -168,23 +173,10 @@ def splits(cases: Cases, n_splits: int = N_SPLITS, c: float = BASE_C) -> Iterato
 
     Yields
     ------
-    PhenopacketSplit
+    BaseScores
     """
-    table, _ = term_table(cases.terms)
     for seed in range(n_splits):
-        part = split_by_publication(cases.labels, cases.publications, seed)
-        scores = base_scores(table, cases.labels, part == TRAINING, c)
-        counts = np.bincount(cases.labels[part == TRAINING], minlength=len(cases.diseases))
-        known = {
-            "class_counts": counts,
-            "similarity": disease_similarity(cases, part == TRAINING),
-            "class_names": cases.diseases,
-        }
-        calibration, test = (
-            ScoreSet(scores[part == one], cases.labels[part == one], groups=cases.publications[part == one], **known)
-            for one in (CALIBRATION, TEST)
-        )
-        yield PhenopacketSplit(seed, calibration, test)
+        yield TextBase(c=c, tokens="terms")(publication_problem(cases, seed))
 
 
 def disease_similarity(cases: Cases, training: AnyArray) -> FloatArray:

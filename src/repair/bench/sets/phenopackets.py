@@ -5,14 +5,7 @@ from pathlib import Path
 
 from repair.bench.base_scores import TextBase
 from repair.bench.benchmark import Benchmark
-from repair.bench.parts import TRAINING
-from repair.bench.phenopackets import (
-    CASES_HOME,
-    ONTOLOGY_HOME,
-    disease_similarity,
-    read_cases,
-    split_by_publication,
-)
+from repair.bench.phenopackets import CASES_HOME, ONTOLOGY_HOME, publication_problem, read_cases
 from repair.bench.problem import Problem
 from repair.bench.term_base import BASE_C
 
@@ -22,15 +15,7 @@ __all__ = ["BENCHMARKS"]
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Deal publications to the parts; `repair.bench.phenopackets` says how and why."""
     cases = read_cases(folders["phenopacket_store"], folders["hpo"])
-    part = split_by_publication(cases.labels, cases.publications, seed)
-    return Problem(
-        cases.diseases,
-        cases.labels,
-        part,
-        texts=tuple(" ".join(sorted(terms)) for terms in cases.terms),
-        groups=cases.publications,
-        similarity=disease_similarity(cases, part == TRAINING),
-    )
+    return publication_problem(cases, seed)
 
 
 BENCHMARKS = (
