@@ -68,6 +68,22 @@ BENCHMARKS = (
         ),
     ),
     Benchmark(
+        name="few_nerd",
+        title="Few-NERD, types of entities",
+        home="github.com/thunlp/Few-NERD",
+        missing="its files and the fine-tuned base; few_tk, in the same file format, stands for it",
+        published=Published(
+            "Qwen3.5-2B with LoRA",
+            numbers={
+                "Base": {"hit@1": 37.13, "hit@3": 65.48, "rare": 18.60, "frequent": 39.63},
+                "LogitAdj": {"hit@1": 38.14, "hit@3": 67.34, "rare": 19.90, "frequent": 40.43, "hfr": 0.132},
+                "τ-norm": {"hit@1": 37.06, "hit@3": 65.30, "rare": 18.42, "frequent": 39.57, "hfr": 0.001},
+                "Classwise": {"hit@1": 38.64, "hit@3": 68.82, "rare": 29.75, "frequent": 39.84, "hfr": 0.050},
+                "REPAIR": {"hit@1": 39.69, "hit@3": 70.11, "rare": 31.58, "frequent": 40.78, "hfr": 0.137},
+            },
+        ),
+    ),
+    Benchmark(
         name="qwen",
         title="The paper's text benchmarks with its own base, Qwen3.5-2B with LoRA",
         home="huggingface.co/Qwen",
