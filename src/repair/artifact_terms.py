@@ -8,15 +8,13 @@ from repair.arrays import AnyArray
 from repair.artifact_reader import FieldReader
 from repair.class_table import ClassTable
 from repair.errors import InputError
-from repair.terms import Term, term_named
+from repair.terms import LEARNED_TERMS, Term, term_named
 from repair.terms.competition import ScoreGap
 from repair.terms.context import Context
 from repair.terms.head import Head
 from repair.terms.neighbours import VOTES, Neighbours
 
 __all__ = ["learned_arrays", "read_terms"]
-
-LEARNED = ("context", "neighbours", "head")
 
 
 def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
@@ -40,7 +38,7 @@ def read_terms(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
     context_tau = reader.optional_number("context_tau")
     for entry in reader.sequence("terms"):
         name, copies = (entry.get("name"), entry.get("copies")) if isinstance(entry, dict) else (None, None)
-        if name in LEARNED:
+        if name in LEARNED_TERMS:
             if copies != 1:
                 raise reader.refuse(f"term {name!r} has copies = {copies!r}")
             terms.append(_learned(str(name), reader, table, context_tau))

@@ -17,7 +17,7 @@ from repair.grid import CRITERIA, RULES, Grid
 from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import shrinkage_groups
 from repair.strength import HeadLossRule, limit_head_loss
-from repair.terms import Term, choose_terms
+from repair.terms import LEARNED_TERMS, Term, choose_terms
 
 if TYPE_CHECKING:
     from repair.selection import Criterion, GridSearch
@@ -54,7 +54,8 @@ class Reranker(ShortlistReranker):
         adds evidence that is learned from the labelled rows: see `repair.extended`.
     terms : sequence of str, optional
         Pairwise features by name: ``"score_gap"``, ``"rank_gap"``, ``"log_prob_ratio"``,
-        ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.
+        ``"similarity"``, ``"log_freq_ratio"``.  By default all that the inputs allow.  With
+        ``mode="extended"`` also ``"context"``, ``"neighbours"`` and ``"head"``.
     lambda_a, lambda_theta : float, optional
         Ridge penalties on offsets and weights, added to a loss that is a weighted *mean* over
         covered rows (as a prior: precision 2·n·λ).  Where neither is given, the data choose them
@@ -258,7 +259,7 @@ class Reranker(ShortlistReranker):
         from repair.extended import fit_extended
 
         tau = choose_shortlist_tau(calibration) if self.shortlist_tau is None else float(self.shortlist_tau)
-        return fit_extended(calibration, terms, settings, tau=tau, notes=notes)
+        return fit_extended(calibration, terms, settings, tau=tau, names=self.terms, notes=notes)
 
     def _learn_auto(
         self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
@@ -353,12 +354,18 @@ class Reranker(ShortlistReranker):
             table.require("class_counts", "the dial")
         if not isinstance(self.group_weights, bool):
             raise InputError(f"group_weights is {self.group_weights!r}; choose True or False")
-        chosen = choose_terms(self.terms, table)
+        chosen = choose_terms(self._fixed_terms(), table)
         without = self.mode in ("base", "classwise")
         if without and self.terms is not None and chosen:
             raise InputError(f"mode {self.mode!r} has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
-        if not without and not chosen:
+        if not without and not chosen and self.mode != "extended":
             raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
+
+    def _fixed_terms(self) -> Sequence[str] | None:
+        """Return the chosen terms that learn nothing before the fit."""
+        if self.mode != "extended" or self.terms is None or isinstance(self.terms, str):
+            return self.terms
+        return [name for name in self.terms if name not in LEARNED_TERMS]
 
     def _head_loss_rule(self) -> HeadLossRule | None:
         """Check what was asked about the loss on frequent rows."""
@@ -385,7 +392,7 @@ class Reranker(ShortlistReranker):
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         """Return the terms to fit, and what there is to say about them."""
-        terms = () if self.mode in ("base", "classwise") else choose_terms(self.terms, table)
+        terms = () if self.mode in ("base", "classwise") else choose_terms(self._fixed_terms(), table)
         notes = []
         if table.class_counts is None:
             left_out = "the log-frequency term is left out, and " if terms and self.terms is None else ""

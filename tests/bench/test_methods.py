@@ -5,7 +5,7 @@ import pytest
 from repair import InputError
 from repair.bench.methods import METHODS, QUICK, choose
 
-EVERYTHING = {"class_counts": [2, 1], "weight_norms": [1.0, 1.0]}
+EVERYTHING = {"class_counts": [2, 1], "weight_norms": [1.0, 1.0], "embeddings": [[1.0]]}
 
 
 def test_every_method_is_made_for_the_length_that_is_asked_for():

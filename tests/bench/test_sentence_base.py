@@ -79,11 +79,11 @@ def test_a_run_keeps_its_embeddings_for_other_seeds(tiny_model, tmp_path, monkey
         "fruit", "Fruit", "example.org", (), lambda folders, seed: rows(), SentenceBase(str(tiny_model))
     )
     lines = []
-    first = Stages(benchmark, {}, Cache(tmp_path / "cache"), 0, False, lines.append).base_scores()
+    first = Stages(benchmark, {}, Cache(tmp_path / "cache"), 0, False, lines.append).base_scores()[0]
     blocks = list((tmp_path / "cache" / "embeddings").glob("*/*.npz"))
     assert len(blocks) == 1
     monkeypatch.setattr(SentenceModel, "embed", lambda self, texts: pytest.fail("embedded again"))
-    second = Stages(benchmark, {}, Cache(tmp_path / "cache"), 1, False, lines.append).base_scores()
+    second = Stages(benchmark, {}, Cache(tmp_path / "cache"), 1, False, lines.append).base_scores()[0]
     np.testing.assert_array_equal(first.test_scores, second.test_scores)
     # Other weights are another model, both for the scores and for the vectors.
     marks = benchmark.base_files, benchmark.base._embedder.mark

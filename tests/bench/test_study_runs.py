@@ -48,7 +48,9 @@ def test_a_study_is_run_once_and_its_record_kept(one_study, tiny_massive, tmp_pa
 
 
 def test_studies_are_chosen_with_all_where_their_data_are_here(one_study, tiny_massive, tmp_path):
-    assert choose_runs(["all"], str(tiny_massive)) == ("synthetic", "case", "massive", "massive_lt")
+    chosen = choose_runs(["all"], str(tiny_massive))
+    # With the sentence model installed, its variants are there too.
+    assert [one for one in chosen if not one.endswith("_minilm")] == ["synthetic", "case", "massive", "massive_lt"]
     assert [one[0] for one in list_studies(tiny_massive)] == ["synthetic", "case"]
     assert choose_runs(["all"], str(tmp_path / "nowhere")) == ("synthetic",)
     assert list_studies(tmp_path / "nowhere")[1][2].startswith("data not here: ")

@@ -1,7 +1,7 @@
 """The second stage of a benchmark: a base model's scores, with all that rerankers may ask for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,17 @@ class BaseScores:
         return ScoreSet(
             self.calibration_scores, self.calibration_labels, groups=self.calibration_groups, **self._classes
         )
+
+    @property
+    def sets_with_embeddings(self) -> tuple[ScoreSet, ScoreSet]:
+        """Return both sets with their rows' vectors, and the training rows to look for neighbours among."""
+        learned = replace(
+            self.calibration,
+            embeddings=self.calibration_embeddings,
+            reference_embeddings=self.training_embeddings,
+            reference_labels=self.training_labels,
+        )
+        return learned, replace(self.test, embeddings=self.test_embeddings)
 
     @property
     def test(self) -> ScoreSet:

@@ -105,7 +105,7 @@ def run(
     scored, base_seconds = stages.base_scores()
     wanted = ((benchmark.n_candidates,) if quick else LENGTHS) if lengths is None else lengths
     plan = Plan(
-        methods=choose(methods, scored.calibration.known, quick=quick),
+        methods=choose(methods, scored.sets_with_embeddings[0].known, quick=quick),
         lengths=tuple(check_count(k, "k") for k in wanted if k <= len(scored.class_names)),
         trials=trials,
         resamples=resamples,

@@ -25,11 +25,21 @@ class Method:
         From n_candidates and the published hyperparameters (or None) to the method, unfitted.
     needs : tuple of str
         Fields of a `ScoreSet` it cannot do without.
+    embeddings : bool
+        Whether it gets the rows' vectors.
+    own_list : bool
+        Whether it takes shortlists of its own, so that its covered rows are other rows than
+        those of the other methods, and only figures over all rows can be compared.
+    all_classes : bool
+        Whether its shortlist is all classes.
     """
 
     title: str
     make: Callable[[int, Mapping[str, float] | None], ShortlistReranker]
     needs: tuple[str, ...] = ()
+    embeddings: bool = False
+    own_list: bool = False
+    all_classes: bool = False
 
 
 def _ridge(k: int, published: Mapping[str, float] | None) -> Reranker:
@@ -41,9 +51,19 @@ def _ridge(k: int, published: Mapping[str, float] | None) -> Reranker:
     return Reranker(k, shrinkage=False, selection="cv", grid=penalties)
 
 
+def _extended(k: int, published: Mapping[str, float] | None) -> Reranker:
+    return Reranker(k, "extended")
+
+
+def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
+    return Reranker(k, "extended", shortlist_tau=0.0)
+
+
+COUNTS = ("class_counts",)
+VECTORS = ("class_counts", "embeddings")
 METHODS = {
     "base": Method("Base", lambda k, _: Base(k)),
-    "logit_adj": Method("LogitAdj", lambda k, _: LogitAdjustment(k), ("class_counts",)),
+    "logit_adj": Method("LogitAdj", lambda k, _: LogitAdjustment(k), COUNTS),
     "tau_norm": Method("τ-norm", lambda k, _: TauNormalization(k), ("weight_norms",)),
     "temperature": Method("Temperature", lambda k, _: Temperature(k)),
     "classwise": Method("Classwise", lambda k, _: Reranker(k, "classwise")),
@@ -54,13 +74,33 @@ METHODS = {
     "published": Method(
         "REPAIR as published",
         lambda k, _: Reranker(k, selection="in_sample", group_weights=False, shrinkage=False),
-        ("class_counts",),
+        COUNTS,
     ),
-    "auto": Method("auto", lambda k, _: Reranker(k, "auto")),
-    "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), ("class_counts",)),
+    "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), COUNTS),
+    "extended_base_list": Method("extended, base's list", _base_list, COUNTS),
+    "extended_embeddings_base_list": Method("extended+embeddings, base's list", _base_list, VECTORS, embeddings=True),
+    "logit_adj_all": Method(
+        "LogitAdj over all classes", lambda k, _: LogitAdjustment(k), COUNTS, own_list=True, all_classes=True
+    ),
+    "auto": Method("auto", lambda k, _: Reranker(k, "auto"), own_list=True),
+    "extended": Method("extended", _extended, COUNTS, own_list=True),
+    "extended_embeddings": Method("extended+embeddings", _extended, VECTORS, embeddings=True, own_list=True),
+    "auto_embeddings": Method(
+        "auto+embeddings", lambda k, _: Reranker(k, "auto"), VECTORS, embeddings=True, own_list=True
+    ),
 }
 #: What a quick run compares: nothing that searches for long.
-QUICK = ("base", "logit_adj", "tau_norm", "temperature", "classwise", "pairwise_only", "repair", "lambdarank")
+QUICK = (
+    "base",
+    "logit_adj",
+    "tau_norm",
+    "temperature",
+    "classwise",
+    "pairwise_only",
+    "repair",
+    "lambdarank",
+    "extended",
+)
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from repair.arrays import AnyArray
 from repair.bench.base_scores import BaseScores
 from repair.bench.benchmark import Benchmark
 from repair.bench.cache import Cache, Made, file_marks
-from repair.bench.methods import METHODS
+from repair.bench.methods import METHODS, Method
 from repair.bench.packing import pack, unpack
 from repair.bench.problem import Problem
 from repair.comparison_metrics import METRICS
@@ -104,11 +104,12 @@ class Stages:
 
     def outcome(self, name: str, base: BaseScores, n_candidates: int, trials: int, seed: int) -> Outcome:
         """Fit and score one method: once on all calibration rows, and in every trial."""
-        model = METHODS[name].make(n_candidates, self.benchmark.hyperparameters)
+        wanted = len(base.class_names) if METHODS[name].all_classes else n_candidates
+        model = METHODS[name].make(wanted, self.benchmark.hyperparameters)
         settings = {"method": repr(model), "n_candidates": n_candidates, "trials": trials, "protocol_seed": seed}
 
         def make() -> tuple[dict[str, AnyArray], dict[str, Any]]:
-            return _compared(METHODS[name].title, model, base, trials, seed, self.say)
+            return _compared(METHODS[name], model, base, trials, seed, self.say)
 
         arrays, account = self._cached(f"method-{name}-k{n_candidates}", self._method_mark() | settings, make)
         rows = {key.removeprefix("rows."): value for key, value in arrays.items() if key.startswith("rows.")}
@@ -161,17 +162,18 @@ class Stages:
 
 
 def _compared(
-    title: str, model: Any, base: BaseScores, trials: int, seed: int, say: Say
+    method: Method, model: Any, base: BaseScores, trials: int, seed: int, say: Say
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
     from repair.protocol import compare
 
-    start = time.process_time()
+    start, title = time.process_time(), method.title
+    calibration, test = base.sets_with_embeddings if method.embeddings else (base.calibration, base.test)
     # The subsamples depend on the seed alone, so methods compared one by one meet the same ones.
     # Resamples are drawn later, for all methods together.
     found = compare(
         {title: model},
-        base.calibration,
-        base.test,
+        calibration,
+        test,
         trials=trials,
         resamples=1,
         seed=seed,
@@ -180,6 +182,7 @@ def _compared(
     fitted = found.models[title]
     account = {
         "title": title,
+        "own_list": method.own_list,
         "model": repr(model),
         "mode": fitted.mode_,
         "chosen": fitted.account_.chosen,

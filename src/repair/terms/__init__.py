@@ -13,10 +13,13 @@ from repair.terms.competition import LogFrequencyRatio, RankGap, ScoreGap
 from repair.terms.scale import Score
 from repair.terms.similarity import MeanSimilarity
 
-__all__ = ["PAPER_TERMS", "Score", "Term", "choose_terms", "stack_columns", "term_named"]
+__all__ = ["LEARNED_TERMS", "PAPER_TERMS", "Score", "Term", "choose_terms", "stack_columns", "term_named"]
 
 #: The paper's pairwise features, in the order of its table.
 PAPER_TERMS = ("score_gap", "rank_gap", "log_prob_ratio", "similarity", "log_freq_ratio")
+
+#: Terms that learn from the labelled rows before the fit; ``mode="extended"`` has them.
+LEARNED_TERMS = ("context", "neighbours", "head")
 
 _REGISTRY: dict[str, Term] = {
     term.name: term
