@@ -76,6 +76,10 @@ class AutoChoice:
         How many of the outer folds chose the same rung.
     shortlist_tau : float
         By which the extended rung takes its shortlists.
+    outer : tuple of RungResult
+        What was chosen without each outer fold; empty if nothing was tried.
+    folds : ndarray of int32 (n,) or None
+        The outer fold of each row.
     """
 
     chosen: RungResult
@@ -84,6 +88,8 @@ class AutoChoice:
     gain: PairedGain | None
     agreed: int
     shortlist_tau: float = 0.0
+    outer: tuple[RungResult, ...] = ()
+    folds: IntArray | None = None
 
     def __str__(self) -> str:
         """Return the rungs and the reason."""
@@ -124,7 +130,7 @@ def choose_mode(
     table = _Rows.of(calibration, terms, shortlist_tau)
     everything = np.ones(len(calibration.labels), dtype=bool)
     outer = group_folds(len(everything), calibration.groups, OUTER_FOLDS, seed)
-    nested, names = np.zeros(len(everything)), []
+    nested, picks = np.zeros(len(everything)), []
     with progress_bar("choosing a mode", OUTER_FOLDS + 1, show=progress) as step:
         chosen, rungs = _choose_rung(table, everything, outer, settings)
         step()
@@ -132,12 +138,13 @@ def choose_mode(
             train = outer != fold
             inner = _refold(train, calibration.groups, seed + 1 + fold)
             picked, _ = _choose_rung(table, train, inner, settings)
-            names.append(picked.rung)
+            picks.append(picked)
             nested[~train] = (table.held_out(picked, train, ~train, settings) - table.base_hits)[~train]
             step()
     gain = paired_gain(nested, calibration.importance, calibration.groups)
-    agreed = sum(name == chosen.rung for name in names)
-    return AutoChoice(chosen, rungs, _verdict(chosen, gain, agreed), gain, agreed, table.shortlist_tau)
+    agreed = sum(picked.rung == chosen.rung for picked in picks)
+    reason = _verdict(chosen, gain, agreed)
+    return AutoChoice(chosen, rungs, reason, gain, agreed, table.shortlist_tau, tuple(picks), outer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from repair.shortlist import Shortlist
 from repair.statistics import PairedGain, paired_gain
 from repair.tables import text_table
 
-__all__ = ["Frontier", "head_tail_frontier"]
+__all__ = ["DIALS", "Frontier", "frontier_of_hits", "head_tail_frontier"]
 
 DIALS = tuple(round(0.1 * step, 1) for step in range(11))
 CRITERIA = ("rare", "frequent", "accuracy", "macro")
@@ -142,14 +142,20 @@ def head_tail_frontier(
     if not len(ids):
         raise InputError("there are no rows; pass at least one")
     codes = None if groups is None else check_group_codes(groups, "groups", len(ids))
-    weights = _row_weights(ids, rare_classes(counts), codes)
     plain = hit_rate(model.rerank(shortlist, dial=0.0), ids)
     hits = np.stack([hit_rate(model.rerank(shortlist, dial=float(dial)), ids) for dial in tried])
+    return frontier_of_hits(tried, hits, plain, _row_weights(ids, rare_classes(counts), codes), codes)
+
+
+def frontier_of_hits(
+    dials: FloatArray, hits: FloatArray, plain: FloatArray, weights: dict[str, FloatArray], groups: IntArray | None
+) -> Frontier:
+    """Put a frontier together from whether each row is right at each dial, and at dial 0 (`plain`)."""
     values, errors = {}, {}
     for name, mine in weights.items():
-        values[name] = np.array([_difference(row, mine, codes).gain for row in hits])
-        errors[name] = np.array([_difference(row - plain, mine, codes).error for row in hits])
-    return Frontier(tried, values, errors, hits, weights, codes)
+        values[name] = np.array([_difference(row, mine, groups).gain for row in hits])
+        errors[name] = np.array([_difference(row - plain, mine, groups).error for row in hits])
+    return Frontier(dials, values, errors, hits, weights, groups)
 
 
 def _row_weights(ids: IntArray, rare: BoolArray, groups: IntArray | None) -> dict[str, FloatArray]:

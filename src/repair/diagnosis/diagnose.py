@@ -28,7 +28,7 @@ from repair.score_set import ScoreSet
 from repair.shortlist import Shortlist
 from repair.tables import text_table
 
-__all__ = ["Diagnosis", "diagnose"]
+__all__ = ["Diagnosis", "diagnose", "diagnose_checked"]
 
 #: Worst pairs that are kept, and printed.
 WORST_KEPT, WORST_SHOWN = 10, 5
@@ -45,6 +45,8 @@ class Diagnosis:
     verdict : Verdict
     auto : AutoChoice
         What the verdict rests on.
+    held_out : HeldOut or NotApplicable
+        What Base, Classwise and Pairwise do on rows they were not fitted on.
     separability : Separability or NotApplicable
         Held-out gains of Pairwise over Classwise and of Classwise over Base.
     pairs : PairCounts
@@ -63,6 +65,7 @@ class Diagnosis:
 
     verdict: Verdict
     auto: AutoChoice
+    held_out: HeldOut | NotApplicable
     separability: Separability | NotApplicable
     pairs: PairCounts
     expected: ExpectedContradictions
@@ -195,15 +198,19 @@ def diagnose(
     )
     inputs = CheckInputs(calibration, _dense(scores, calibration), _test_shortlist(test, calibration), first_seed)
     with progress_bar("diagnosing", STEPS, show=progress) as step:
-        return _diagnose(inputs, count, step)
+        return diagnose_checked(inputs, count, step)
 
 
-def _diagnose(inputs: CheckInputs, draws: int, step: Callable[[], None]) -> Diagnosis:
+def diagnose_checked(
+    inputs: CheckInputs, draws: int, step: Callable[[], None], auto: AutoChoice | None = None
+) -> Diagnosis:
+    """Do as `diagnose`, for rows that have been checked; `auto` is its choice on them, if that is known."""
     calibration, seed = inputs.calibration, inputs.seed
     shortlist, labels, groups = calibration.shortlist, calibration.labels, calibration.groups
     classwise = Reranker(shortlist.n_candidates, "classwise", shrinkage="eb").fit_checked(calibration)
     step()
-    auto = Reranker(shortlist.n_candidates, "auto", seed=seed).fit_checked(calibration).auto_
+    if auto is None:
+        auto = Reranker(shortlist.n_candidates, "auto", seed=seed).fit_checked(calibration).auto_
     assert auto is not None
     step()
     rows = held_out(calibration, seed=seed)
@@ -213,6 +220,7 @@ def _diagnose(inputs: CheckInputs, draws: int, step: Callable[[], None]) -> Diag
     return Diagnosis(
         verdict=give_verdict(calibration, auto),
         auto=auto,
+        held_out=rows,
         separability=rows if isinstance(rows, NotApplicable) else separability(rows, calibration),
         pairs=pairs,
         expected=expected_contradictions(shortlist, labels, classwise, draws=draws, seed=seed),

@@ -1,0 +1,382 @@
+"""Pictures as Vega-Lite charts: one function each, from plain data to a specification."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from repair.report.of_rows import BEFORE
+from repair.report.palette import colour
+from repair.report.picture import Picture
+from repair.report.vega import Data, Spec, caption, chart, colours, decades, field, own_values, tips
+
+__all__ = ["CHARTS", "charts_of"]
+
+PER_CENT = ".0%"
+ORDERS = {BEFORE: "base", "model": "model"}
+
+
+def charts_of(picture: Picture) -> list[Spec]:
+    """Return the picture's charts: none where there is no picture, one, or one for each pair.
+
+    Examples
+    --------
+    >>> from repair.report.charts import charts_of
+    >>> from repair.report.picture import missing
+    >>> charts_of(missing("frontier", "The frontier", "there are no counts"))
+    []
+    """
+    if picture.reason:
+        return []
+    made = CHARTS[picture.key](picture.data)
+    return made if isinstance(made, list) else [made]
+
+
+def long_tail(data: Data) -> Spec:
+    """Examples by rank of the class, with the line between the frequent fifth and the rest."""
+    place = data["frequent"] + 0.5
+    ticks = decades(data["top"])
+    y = field(
+        "count",
+        data["what"],
+        scale={"type": "symlog", "domainMin": 0},
+        axis={"values": ticks, "format": "~s", "grid": True},
+    )
+    x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
+    kinds = {"frequent": "frequent", "rare": "rare"}
+    shown = tips(rank="rank", count=("examples", ","), kind="kind")
+    line = own_values([{"rank": place}])
+    return chart(
+        data["values"],
+        [
+            {
+                "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.85, "line": False},
+                "encoding": {"x": x, "y": y, "color": colours("kind", kinds), "tooltip": shown},
+            },
+            {
+                **line,
+                "mark": {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")},
+                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
+            },
+            {
+                **line,
+                "mark": caption("80 % of the classes →", align="left", dx=6, y=8, color=colour("ink")),
+                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
+            },
+        ],
+    )
+
+
+def by_frequency(data: Data) -> Spec:
+    """Accuracy before and after in bins of the classes."""
+    labels = [one["label"] for one in data["values"]]
+    x = field("label", "training examples of the class, rarest first", "ordinal", sort=labels, axis={"labelAngle": -30})
+    points = [
+        {**one, "order": order, "accuracy": one["before" if order == BEFORE else "after"]}
+        for one in data["values"]
+        for order in ORDERS
+    ]
+    shown = tips(
+        label="examples",
+        kind="kind",
+        classes=("classes", ","),
+        rows=("rows", ","),
+        before=("before", ".1%"),
+        after=("after", ".1%"),
+    )
+    y = {"type": "quantitative", "title": "right class first", "axis": {"format": PER_CENT}}
+    return chart(
+        data["values"],
+        [
+            {
+                "mark": {"type": "rule", "strokeWidth": 9, "opacity": 0.22, "color": colour("model")},
+                "encoding": {"x": x, "y": {**y, "field": "before"}, "y2": {"field": "after"}},
+            },
+            {
+                "mark": {"type": "rule", "color": colour("model"), "strokeWidth": 1.5},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+            {
+                **own_values(points),
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+                "encoding": {
+                    "x": x,
+                    "y": {**y, "field": "accuracy"},
+                    "color": colours("order", ORDERS),
+                    "shape": {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}},
+                    "tooltip": shown,
+                },
+            },
+        ],
+        300,
+    )
+
+
+def frontier(data: Data) -> Spec:
+    """Rare against frequent accuracy along the dial."""
+    axis = {"format": ".1%", "tickCount": 6}
+    x = field("frequent", "right first, frequent classes", scale={"zero": False, "padding": 24}, axis=axis)
+    y = field("rare", "right first, rare classes", scale={"zero": False, "padding": 18}, axis=axis)
+    shown = tips(
+        dial="dial",
+        rare=("rare", ".1%"),
+        frequent=("frequent", ".1%"),
+        accuracy=("all rows", ".1%"),
+        macro=("mean over classes", ".1%"),
+    )
+    ends = [one for one in data["values"] if one["dial"] in (0.0, 0.5, 1.0) and one["dial"] != data["model"]["dial"]]
+    marks = [
+        {**data["base"], "name": "base order", "order": BEFORE},
+        {**data["model"], "name": f"this model, dial {data['model']['dial']:g}", "order": "model"},
+    ]
+    return chart(
+        data["values"],
+        [
+            {
+                "mark": {"type": "line", "color": colour("model"), "strokeWidth": 1.5, "opacity": 0.6},
+                "encoding": {"x": x, "y": y, "order": {"field": "dial", "type": "quantitative"}},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "color": colour("model"), "size": 36, "opacity": 1},
+                "encoding": {"x": x, "y": y, "tooltip": shown},
+            },
+            {
+                **own_values(ends),
+                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": colour("soft")},
+                "encoding": {"x": x, "y": y, "text": {"field": "dial", "format": ".1f", "type": "quantitative"}},
+            },
+            {
+                **own_values(marks),
+                "mark": {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")},
+                "encoding": {
+                    "x": x,
+                    "y": y,
+                    "color": colours("order", ORDERS, legend=None),
+                    "shape": {
+                        "field": "order",
+                        "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]},
+                        "legend": None,
+                    },
+                    "tooltip": tips(name=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
+                },
+            },
+            {
+                **own_values(marks),
+                "mark": {
+                    "type": "text",
+                    "dx": 12,
+                    "dy": 20,
+                    "align": "right",
+                    "fontWeight": 600,
+                    "color": colour("ink"),
+                },
+                "encoding": {"x": x, "y": y, "text": {"field": "name"}},
+            },
+        ],
+        320,
+    )
+
+
+def offsets(data: Data) -> Spec:
+    """Offset of each class against its examples."""
+    trust = {"own rows": "trust1", "rows and group": "trust2", "mostly the group": "trust3", "no rows": "none"}
+    plain = {"fitted": "trust1", "no rows": "none"}
+    there = {one["trust"] for one in data["values"]}
+    names = {name: tint for name, tint in (trust if data["shrunk"] else plain).items() if name in there}
+    shown = tips(
+        name="class", count=("examples", ","), offset=("offset", "+.3f"), trust="rests on", factor=("shrinkage", ".2f")
+    )
+    x = field("count", "training examples of the class", scale={"type": "symlog"}, axis={"format": "~s"})
+    top = max((one["count"] for one in data["values"]), default=1.0)
+    x["axis"]["values"] = decades(top)
+    lines = [{"at": 0.0, "what": "no offset"}]
+    layers = [
+        {
+            **own_values(lines),
+            "mark": {"type": "rule", "color": colour("line")},
+            "encoding": {"y": field("at", None)},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
+            "encoding": {
+                "x": x,
+                "y": field("offset", "offset"),
+                "color": colours("trust", names, "rests on"),
+                "tooltip": shown,
+            },
+        },
+    ]
+    for mean in data["means"]:
+        place = own_values([{"at": mean}])
+        rule = {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}
+        layers.append({**place, "mark": rule, "encoding": {"y": field("at", None)}})
+        mark = caption("common mean", align="right", x="width", dy=-7, color=colour("ink"))
+        layers.append({**place, "mark": mark, "encoding": {"y": field("at", None)}})
+    return chart(data["values"], layers, 320)
+
+
+def gap_closed(data: Data) -> Spec:
+    """Share of the recoverable gap that each kind of correction closes."""
+    y = field("name", None, "nominal", sort=[one["name"] for one in data["values"]], axis={"labelLimit": 200})
+    x = {"type": "quantitative", "title": "share of the recoverable gap closed", "axis": {"format": PER_CENT}}
+    shown = tips(name=" ", closed=("closed", ".1%"), low=("from", ".1%"), high=("to", ".1%"))
+    bars = {"type": "bar", "color": colour("model"), "height": {"band": 0.55}, "cornerRadiusEnd": 3}
+    ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
+    return chart(
+        data["values"],
+        [
+            {"mark": bars, "encoding": {"x": {**x, "field": "closed"}, "y": y, "tooltip": shown}},
+            {"mark": {"type": "rule", "color": colour("ink"), "strokeWidth": 1.5}, "encoding": ends},
+        ],
+        150,
+    )
+
+
+def quintiles(data: Data) -> Spec:
+    """Change of Hit@1 by fifths of the rare classes, as in the paper's figure."""
+    x = field("bin", "rare classes by threshold dispersion, low to high", "ordinal", axis={"labelAngle": 0})
+    y = {"type": "quantitative", "title": "change of Hit@1, pairwise over offsets", "axis": {"format": "+.0%"}}
+    shown = tips(
+        bin="quintile",
+        dispersion="dispersion",
+        classes=("classes", ","),
+        rows=("rows", ","),
+        gain=("change", "+.1%"),
+        low=("from", "+.1%"),
+        high=("to", "+.1%"),
+    )
+    signs = [{**one, "sign": "gain" if one["gain"] >= 0 else "loss"} for one in data["values"]]
+    tint = colours("sign", {"gain": "model", "loss": "rare"}, legend=None)
+    bars = {"type": "bar", "width": {"band": 0.6}, "cornerRadiusEnd": 3}
+    return chart(
+        signs,
+        [
+            {"mark": bars, "encoding": {"x": x, "y": {**y, "field": "gain"}, "color": tint, "tooltip": shown}},
+            {
+                "mark": {"type": "rule", "color": colour("ink"), "strokeWidth": 1.5},
+                "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            },
+        ],
+    )
+
+
+def pairs(data: Data) -> list[Spec]:
+    """Score gaps of each pair: rows of the first class upwards, of the second downwards."""
+    return [_pair(one) for one in data["pairs"]]
+
+
+def _pair(pair: Data) -> Spec:
+    x = {"type": "quantitative", "title": "score of the second − score of the first"}
+    y = field(
+        "count",
+        "rows",
+        axis={"tickCount": 3, "labelExpr": "abs(datum.value)", "tickMinStep": 1},
+        scale={"domain": [-pair["most"], pair["most"]]},
+    )
+    zone = own_values([{"left": pair["zone"][0], "right": pair["zone"][1]}])
+    shown = tips(left=("gap from", ".2f"), right=("to", ".2f"), rows="rows")
+    return chart(
+        pair["bins"],
+        [
+            {
+                **zone,
+                "mark": {"type": "rect", "color": colour("zone"), "opacity": 0.28},
+                "encoding": {"x": {**x, "field": "left"}, "x2": {"field": "right"}},
+            },
+            {
+                "mark": {"type": "bar", "binSpacing": 1},
+                "encoding": {
+                    "x": {**x, "field": "left", "bin": {"binned": True}},
+                    "x2": {"field": "right"},
+                    "y": y,
+                    "color": colours("side", {"first": "first", "second": "second"}, legend=None),
+                    "tooltip": shown,
+                },
+            },
+            {
+                **own_values([{"at": 0}]),
+                "mark": {"type": "rule", "color": colour("soft")},
+                "encoding": {"y": {"field": "at", "type": "quantitative"}},
+            },
+        ],
+        130,
+    )
+
+
+def coverage(data: Data) -> Spec:
+    """How often the right class is among the first j."""
+    depth = max(one["j"] for one in data["values"])
+    within = {"domain": [1, max(depth, 2)], "nice": False}
+    x = field("j", "first j candidates", scale=within, axis={"tickMinStep": 1, "format": "d", "grid": False})
+    y = field("share", "right class among them", axis={"format": PER_CENT}, scale={"zero": True})
+    rows = {"all rows": "model", "rare classes": "rare"}
+    dash = {"domain": list(ORDERS), "range": [[4, 3], [1, 0]]}
+    shown = tips(rows="rows", order="order", j="first", share=("share", ".1%"))
+    line = own_values([{"j": data["k"]}])
+    lines = {
+        "x": x,
+        "y": y,
+        "color": colours("rows", rows),
+        "strokeDash": {"field": "order", "type": "nominal", "scale": dash, "legend": {"orient": "top", "title": None}},
+    }
+    return chart(
+        data["values"],
+        [
+            {
+                **line,
+                "mark": {"type": "rule", "strokeDash": [2, 3], "color": colour("soft")},
+                "encoding": {"x": {"field": "j", "type": "quantitative"}},
+            },
+            {
+                **line,
+                "mark": caption("shortlist", align="left", dx=5, y="height", dy=-8),
+                "encoding": {"x": {"field": "j", "type": "quantitative"}},
+            },
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": lines},
+            {
+                "mark": {"type": "point", "filled": True, "size": 28, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": colours("rows", rows), "tooltip": shown},
+            },
+        ],
+        300,
+    )
+
+
+def reliability(data: Data) -> Spec:
+    """How often the first choice is right against its probability."""
+    axis = {"format": PER_CENT, "tickCount": 5}
+    x = field("belief", "probability of the first choice", scale={"domain": [0, 1]}, axis=axis)
+    y = field("share", "how often it is right", scale={"domain": [0, 1]}, axis=axis)
+    shown = tips(order="order", belief=("probability", ".1%"), share=("right", ".1%"), rows=("rows", ","))
+    ideal = own_values([{"belief": 0, "share": 0}, {"belief": 1, "share": 1}])
+    ends = {"x": {"field": "belief", "type": "quantitative"}, "y": {"field": "share", "type": "quantitative"}}
+    tint = colours("order", ORDERS)
+    shape = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
+    return chart(
+        data["values"],
+        [
+            {
+                **ideal,
+                "mark": {"type": "line", "strokeDash": [5, 4], "color": colour("soft"), "strokeWidth": 1},
+                "encoding": ends,
+            },
+            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"x": x, "y": y, "color": tint}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": tint, "shape": shape, "tooltip": shown},
+            },
+        ],
+        300,
+    )
+
+
+CHARTS: dict[str, Callable[[Data], Spec | list[Spec]]] = {
+    "long_tail": long_tail,
+    "by_frequency": by_frequency,
+    "frontier": frontier,
+    "offsets": offsets,
+    "gap_closed": gap_closed,
+    "quintiles": quintiles,
+    "pairs": pairs,
+    "coverage": coverage,
+    "reliability": reliability,
+}

@@ -1,0 +1,199 @@
+"""The report as one HTML file that needs no network and lets none be used."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from repair import __version__
+from repair.diagnosis.checks import Check
+from repair.diagnosis.plain import plain
+from repair.errors import MissingExtraError
+from repair.report.charts import charts_of
+from repair.report.content import Content
+from repair.report.picture import Picture
+from repair.report.words import Tile, Words
+
+__all__ = ["as_html", "as_json", "vega_bundle"]
+
+SCRIPTS = ("charts.js", "classes.js", "explorer.js")
+MARKS = {"failed": "!", "passed": "✓", "not applicable": "–"}
+#: Charts that need the whole width.
+WIDE = ("pairs",)
+
+
+def as_html(content: Content) -> str:
+    """Return the page; every text that a user gave is escaped, and a policy forbids whatever is not part of it."""
+    style, scripts = asset("style.css"), [vega_bundle(), *map(asset, SCRIPTS)]
+    # Hashes stand for exactly these texts: nothing else on the page can run or set styles.
+    policy = (
+        f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "policy": escape(policy),
+        "title": escape(content.title),
+        "style": style,
+        "navigation": _navigation(content),
+        "verdict": _verdict(content.words),
+        "figures": "\n".join(map(_figure, content.pictures)),
+        "class_sentence": escape(content.classes.sentence),
+        "class_basis": escape(content.classes.basis),
+        "explorer": asset("explorer.html") if content.examples is not None else "",
+        "checks": "\n".join(map(_check, content.checks)),
+        "facts": "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in content.facts),
+        "footer": _paragraphs(content.footer),
+        "version": escape(__version__),
+        "data": as_json(_data(content)),
+        "scripts": "\n".join(f"<script>{one}</script>" for one in scripts),
+    }
+    # In one pass, so that a class called {{data}} stays a class.
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], asset("page.html"))
+
+
+def as_json(value: Any) -> str:
+    r"""Return JSON that cannot end the script element it stands in.
+
+    Examples
+    --------
+    >>> from repair.report.page import as_json
+    >>> as_json({"name": "</script><script>"})
+    '{"name":"\\u003c/script\\u003e\\u003cscript\\u003e"}'
+    """
+    text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&\u2028\u2029":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    # A lone surrogate, as a broken file name may hold, cannot be written as UTF-8.
+    return text.encode("utf-8", "replace").decode()
+
+
+@cache
+def vega_bundle() -> str:
+    """Return Vega, Vega-Lite and vega-embed as one script; it takes seconds, so it is kept."""
+    try:
+        from vl_convert import javascript_bundle
+    except ImportError:
+        raise MissingExtraError("a report needs the extra 'report': pip install 'repair-rerank[report]'") from None
+    bundle: str = javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+@cache
+def asset(name: str) -> str:
+    """Return a file of the page."""
+    return files("repair.report").joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _data(content: Content) -> dict[str, Any]:
+    return {
+        "charts": {picture.key: charts_of(picture) for picture in content.pictures if not picture.reason},
+        "classes": content.classes.columns,
+        "examples": content.examples,
+    }
+
+
+def _navigation(content: Content) -> str:
+    places = [("verdict", "Verdict"), ("pictures", "Pictures"), ("classes", "Classes")]
+    places += [("explorer", "Examples")] * (content.examples is not None)
+    places += [("checks", "Checks"), ("model", "Model")]
+    return "\n".join(f'<a href="#{place}">{name}</a>' for place, name in places)
+
+
+def _verdict(words: Words) -> str:
+    alarms = "".join(f"<li>{escape(one)}</li>" for one in words.alarms)
+    alarm = f'<div class="alarm"><p>First mend this; no number below can be trusted before.</p><ul>{alarms}</ul></div>'
+    return "\n".join(
+        [
+            alarm if words.alarms else "",
+            f'<p class="headline">{escape(words.headline)}.</p>',
+            _paragraphs(words.sentences),
+            f'<ul class="tiles">{"".join(map(_tile, words.tiles))}</ul>' if words.tiles else "",
+            '<div class="advice"><h3>What the calibration rows say about any correction</h3>'
+            f"{_paragraphs(words.advice)}</div>",
+        ]
+    )
+
+
+def _paragraphs(texts: Iterable[str]) -> str:
+    return "".join(f"<p>{escape(one)}</p>" for one in texts if one)
+
+
+def _tile(tile: Tile) -> str:
+    arrow = {"up": "▲", "down": "▼", "level": "•"}[tile.direction]
+    return (
+        f'<li class="tile {tile.direction}"><h3>{escape(tile.name)}</h3>'
+        f'<p class="numbers"><span class="before"><span class="hidden">before </span>{escape(tile.before)}</span>'
+        f'<span aria-hidden="true"> → </span><span class="after"><span class="hidden">after </span>{escape(tile.after)}'
+        f'</span></p><p class="change"><span aria-hidden="true">{arrow}</span> {escape(tile.change)}</p>'
+        f'<p class="interval">{escape(tile.interval)}</p></li>'
+    )
+
+
+def _figure(picture: Picture) -> str:
+    wide = " wide" if picture.key in WIDE else ""
+    title = f'<h3 id="{picture.key}-title">{escape(picture.title)}</h3>'
+    if picture.reason:
+        return f'<section class="card">{title}<p class="reason">No picture: {escape(picture.reason)}</p></section>'
+    return (
+        f'<figure class="card{wide}" id="{picture.key}" aria-labelledby="{picture.key}-title">{title}'
+        f"<p>{escape(picture.sentence)}</p>{_places(picture)}"
+        f"<figcaption>Computed on: {escape(picture.basis)}</figcaption>"
+        f'<details><summary>Numbers<span class="hidden"> of {escape(picture.title)}</span></summary>{_table(picture)}'
+        "</details></figure>"
+    )
+
+
+def _places(picture: Picture) -> str:
+    """Return the empty boxes that the charts are drawn into."""
+    if picture.key != "pairs":
+        return _box(picture.key, 0, f"Chart: {picture.title}. {picture.sentence}")
+    boxes = []
+    for place, pair in enumerate(picture.data["pairs"]):
+        label = (
+            f"Chart: score gaps of {pair['rows_first']} rows of {pair['first']}, upwards, "
+            f"and {pair['rows_second']} rows of {pair['second']}, downwards."
+        )
+        boxes.append(
+            f'<div class="pair"><h4><span class="first">▲ {escape(pair["first"])}</span> '
+            f'<span class="second">▼ {escape(pair["second"])}</span></h4>{_box("pairs", place, label)}</div>'
+        )
+    return f'<div class="pairs">{"".join(boxes)}</div>'
+
+
+def _box(key: str, place: int, label: str) -> str:
+    return f'<div class="chart" role="img" data-chart="{key}" data-place="{place}" aria-label="{escape(label)}"></div>'
+
+
+def _table(picture: Picture) -> str:
+    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in picture.header)
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="Numbers of {escape(picture.title)}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{_lines(picture.lines)}</tbody></table></div>"
+    )
+
+
+def _lines(lines: Iterable[Sequence[str]]) -> str:
+    return "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines)
+
+
+def _check(check: Check) -> str:
+    kind = check.outcome.replace(" ", "-")
+    remedy = f'<p class="remedy">{escape(check.remedy)}</p>' if check.outcome == "failed" else ""
+    severity = f"{check.severity}, " if check.outcome == "failed" else ""
+    return (
+        f'<li class="check {kind} {check.severity}"><span class="mark" aria-hidden="true">{MARKS[check.outcome]}</span>'
+        f"<div><h3><code>{check.code}</code> {escape(check.title)} "
+        f'<span class="outcome">{severity}{check.outcome}</span></h3>'
+        f"<p>{escape(check.explanation)}</p>{remedy}</div></li>"
+    )

@@ -1,0 +1,88 @@
+"""Pieces that the charts are put together from, in the words of Vega-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from repair.report.palette import colour
+
+__all__ = ["Data", "Spec", "caption", "chart", "colours", "decades", "field", "own_values", "tips"]
+
+Spec: TypeAlias = dict[str, Any]
+Data: TypeAlias = Mapping[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+#: What all charts share.  Marks carry no ARIA of their own: the page gives each chart one label and a table.
+CONFIG: Spec = {
+    "aria": False,
+    "background": None,
+    "font": "system-ui, sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": colour("soft"),
+        "titleColor": colour("soft"),
+        "gridColor": colour("line"),
+        "domainColor": colour("line"),
+        "tickColor": colour("line"),
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "legend": {"labelColor": colour("ink"), "titleColor": colour("soft"), "labelFontSize": 12, "titleFontSize": 12},
+    "text": {"fontSize": 12},
+}
+
+
+def chart(values: Sequence[Data], layers: list[Spec], height: int = 280, **more: Any) -> Spec:
+    """Return a layered chart that is as wide as its place."""
+    return {
+        "$schema": SCHEMA,
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit", "contains": "padding"},
+        "data": {"values": list(values)},
+        "layer": layers,
+        "config": CONFIG,
+        **more,
+    }
+
+
+def field(name: str, title: str | None, kind: str = "quantitative", **more: Any) -> Spec:
+    """Return what an axis shows."""
+    return {"field": name, "type": kind, "title": title, **more}
+
+
+def tips(**titles: Any) -> list[Spec]:
+    """Return what to show of a mark: a title for each field, or (title, format)."""
+    shown = []
+    for name, told in titles.items():
+        title, number = told if isinstance(told, tuple) else (told, None)
+        shown.append({"field": name, "title": title, **({} if number is None else {"format": number})})
+    return shown
+
+
+def colours(field: str, names: Mapping[str, str], title: str | None = None, **more: Any) -> Spec:
+    """Return colours by name, with a legend on top."""
+    scale = {"domain": list(names), "range": [colour(one) for one in names.values()]}
+    legend = {"orient": "top", "title": title, "symbolType": "circle"}
+    return {"field": field, "type": "nominal", "scale": scale, "legend": legend, **more}
+
+
+def own_values(values: Sequence[Data]) -> Spec:
+    """Give one layer data of its own."""
+    return {"data": {"values": list(values)}}
+
+
+def caption(text: str, **more: Any) -> Spec:
+    """Return a text mark."""
+    return {"type": "text", "text": text, "color": colour("soft"), "fontSize": 11, **more}
+
+
+def decades(top: float) -> list[int]:
+    """Return the powers of ten up to `top`, after zero: ticks of an axis that has both."""
+    ticks = [0]
+    while 10 ** (len(ticks) - 1) <= top:
+        ticks.append(10 ** (len(ticks) - 1))
+    return ticks
