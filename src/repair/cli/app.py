@@ -16,6 +16,7 @@ from repair.cli.fit import fit
 from repair.cli.inspect import inspect
 from repair.cli.options import spread
 from repair.cli.output import show
+from repair.cli.report import report
 from repair.cli.rerank import rerank
 
 __all__ = ["build_app"]
@@ -28,6 +29,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     evaluate: "repair evaluate model.safetensors test.csv",
     compare: "repair compare calibration.csv test.csv --classes classes.csv --out results",
     explain: "repair explain model.safetensors test.csv --row q17",
+    report: "repair report model.safetensors calibration.csv test.csv -o report.html",
     inspect: "repair inspect model.safetensors",
 }
 

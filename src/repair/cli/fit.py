@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from repair.cli.options import Candidates, ClassOptions, Json, RowOptions, Seed
+from repair.cli.report import Figures, Rows, TextColumn
 
 if TYPE_CHECKING:
     from repair.calibration import CalibrationSet
     from repair.diagnosis.applicability import NotApplicable
     from repair.diagnosis.fitted_gain import FittedGain
     from repair.estimator import ShortlistReranker
+    from repair.io import ScoreFile
     from repair.statistics import PairedGain
 
 __all__ = ["fit"]
@@ -64,6 +66,10 @@ def fit(
     method: MethodOptions,
     mode: Annotated[str, typer.Option(help="auto, classwise, pairwise, pairwise_only, or a baseline.")] = "auto",
     n_candidates: Candidates = 10,
+    report: Annotated[Path | None, typer.Option(help="Also write a page to look at (see `repair report`).")] = None,
+    examples: Rows = 0,
+    text_column: TextColumn = None,
+    figures: Figures = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -75,12 +81,17 @@ def fit(
     from repair.cli.inputs import check_output, read_calibration
     from repair.cli.methods import BASELINES, make_method
     from repair.cli.output import show, show_json
+    from repair.cli.report import row_texts
     from repair.reranker import Reranker
 
     check_output(out, calibration, rows, classes)
+    wanted = _ReportOptions(report, examples, text_column, figures, seed)
+    wanted.check(out, calibration, rows, classes)
     how = {} if mode in BASELINES else {"seed": seed, "progress": True}
     model = make_method(mode, n_candidates, **method.given(), **how)
-    given = read_calibration(calibration, rows, classes).rows
+    file = read_calibration(calibration, rows, classes)
+    given = file.rows
+    texts = row_texts(file, text_column, examples)
     checked = CalibrationSet.build(
         given.scores, given.labels, n_candidates, group_weights=model.group_weights, **given.known
     )
@@ -89,10 +100,60 @@ def fit(
     if isinstance(model, Reranker):
         model.progress = False  # a wish of this run, not of the model
     model.save(out)
+    wanted.write(model, file, texts)
     if json:
-        show_json({"model": str(out), **account.as_dict()})
+        show_json({"model": str(out), "report": None if report is None else str(report), **account.as_dict()})
     else:
-        show(f"{account}\n\nWrote {out}.")
+        show(f"{account}\n\nWrote {out}{'' if report is None else f' and {report}'}.")
+
+
+@dataclass(frozen=True)
+class _ReportOptions:
+    """What was asked for about a report, if anything."""
+
+    report: Path | None
+    examples: int
+    text_column: str | None
+    figures: Path | None
+    seed: int
+
+    def check(self, *inputs: Any) -> None:
+        """Refuse what cannot be written before anything is fitted for it."""
+        from repair.cli.inputs import check_folder, check_output
+        from repair.errors import InputError
+
+        if self.report is None:
+            given = {"--rows": self.examples, "--text-column": self.text_column, "--figures": self.figures}
+            alone = next((name for name, value in given.items() if value), None)
+            if alone is not None:
+                raise InputError(f"{alone} is about the report; say where to write it with --report")
+            return
+        from repair.report.page import require_vega
+
+        require_vega()
+        check_output(self.report, *inputs)
+        if self.report.resolve() == inputs[0].resolve():
+            raise InputError(f"--out and --report both name {self.report}; name two files")
+        if self.figures is not None:
+            check_folder(self.figures, (), *inputs)
+
+    def write(self, model: ShortlistReranker, file: ScoreFile, texts: list[str] | None) -> None:
+        """Write the report about a fit on these rows."""
+        if self.report is None:
+            return
+        from repair.report import write_report
+
+        write_report(
+            self.report,
+            model,
+            file.rows,
+            rows=self.examples,
+            row_ids=None if file.row_ids is None else list(file.row_ids),
+            row_texts=texts,
+            figures=self.figures,
+            seed=self.seed,
+            progress=True,
+        )
 
 
 def _gain(model: ShortlistReranker, checked: CalibrationSet, seed: int) -> FittedGain | NotApplicable | PairedGain:

@@ -107,7 +107,8 @@ def gather(
     checked = replace(checked, table=model._fitted().correction.table)
     inputs = CheckInputs(checked, dense, given_test, seed)
     if given_test is None or of_test is None:
-        evidence = cross_fitted(_with_choice(model, checked), checked, dial, seed=seed, progress=progress)
+        model = _with_choice(model, checked)
+        evidence = cross_fitted(model, checked, dial, seed=seed, progress=progress)
     else:
         evidence = on_test_rows(model, given_test, *of_test, dial)
     found, sampled, note = _diagnosed(model, inputs, diagnosis, draws, progress)

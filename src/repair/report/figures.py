@@ -5,10 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from repair.errors import MissingExtraError
 from repair.files import write_atomically
 from repair.report.charts import charts_of
 from repair.report.content import Content
+from repair.report.page import require_vega
 from repair.report.palette import in_print
 from repair.report.vega import Spec
 
@@ -24,10 +24,9 @@ def write_figures(content: Content, folder: str | PathLike[str]) -> tuple[str, .
 
     Pairs are numbered, worst first.  The folder is made if it is missing.
     """
-    try:
-        from vl_convert import svg_to_png, vegalite_to_svg
-    except ImportError:
-        raise MissingExtraError("figures need the extra 'report': pip install 'repair-rerank[report]'") from None
+    require_vega()
+    from vl_convert import svg_to_png, vegalite_to_svg
+
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     charts = _named(content)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from repair import __version__
@@ -21,7 +22,7 @@ from repair.report.content import Content
 from repair.report.picture import Picture
 from repair.report.words import Tile, Words
 
-__all__ = ["as_html", "as_json", "vega_bundle"]
+__all__ = ["as_html", "as_json", "require_vega", "vega_bundle"]
 
 SCRIPTS = ("charts.js", "classes.js", "explorer.js")
 MARKS = {"failed": "!", "passed": "✓", "not applicable": "–"}
@@ -74,13 +75,18 @@ def as_json(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def require_vega() -> None:
+    """Say which extra is missing, before any work is done for a report."""
+    if find_spec("vl_convert") is None:
+        raise MissingExtraError("a report needs the extra 'report': pip install 'repair-rerank[report]'")
+
+
 @cache
 def vega_bundle() -> str:
     """Return Vega, Vega-Lite and vega-embed as one script; it takes seconds, so it is kept."""
-    try:
-        from vl_convert import javascript_bundle
-    except ImportError:
-        raise MissingExtraError("a report needs the extra 'report': pip install 'repair-rerank[report]'") from None
+    require_vega()
+    from vl_convert import javascript_bundle
+
     bundle: str = javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 

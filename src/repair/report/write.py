@@ -11,7 +11,7 @@ from repair.estimator import ShortlistReranker
 from repair.files import write_atomically
 from repair.report.content import Content, gather
 from repair.report.figures import write_figures
-from repair.report.page import as_html, vega_bundle
+from repair.report.page import as_html, require_vega
 from repair.score_set import ScoreSet
 
 __all__ = ["write_report"]
@@ -84,7 +84,7 @@ def write_report(
     >>> write_report("report.html", model, rows).words.headline  # doctest: +SKIP
     'It makes no difference that shows'
     """
-    vega_bundle()  # say what is missing before the work
+    require_vega()  # before the work
     content = gather(
         model,
         calibration,

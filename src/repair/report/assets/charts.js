@@ -30,6 +30,7 @@
     for (const box of document.querySelectorAll("[data-chart]")) {
       const spec = data.charts[box.dataset.chart][Number(box.dataset.place)];
       await window.vegaEmbed(box, spec, options);
+      box.querySelector("svg").setAttribute("aria-hidden", "true"); // the box has one label for all of it
       await new Promise((next) => setTimeout(next)); // let the page answer between two charts
     }
     root.dataset.drawn = "true";

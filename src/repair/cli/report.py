@@ -1,0 +1,131 @@
+"""``repair report``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from repair.cli.options import Dial, Json, RowOptions, Seed
+
+if TYPE_CHECKING:
+    from repair.estimator import ShortlistReranker
+    from repair.io import ScoreFile
+    from repair.report.content import Content
+
+__all__ = ["Figures", "Rows", "TextColumn", "report", "row_texts", "summary"]
+
+Rows = Annotated[int, typer.Option("--rows", min=0, help="Single rows to show in the report; none unless asked for.")]
+TextColumn = Annotated[str | None, typer.Option(help="Column of texts to show with those rows.")]
+Figures = Annotated[Path | None, typer.Option(help="Folder for the report's charts as SVG and PNG.")]
+
+
+def report(
+    model: Annotated[Path, typer.Argument(help="A model that `repair fit` wrote.", show_default=False)],
+    calibration: Annotated[Path, typer.Argument(help="The rows it was fitted on.", show_default=False)],
+    rows: RowOptions,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.", show_default=False)],
+    test: Annotated[
+        Path | None, typer.Argument(help="Labelled rows that were not fitted on; else folds are used.")
+    ] = None,
+    test_labels: Annotated[Path | None, typer.Option(help="As --labels, for the test rows.")] = None,
+    classes: Annotated[
+        Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
+    ] = None,
+    examples: Rows = 0,
+    text_column: TextColumn = None,
+    figures: Figures = None,
+    title: Annotated[str | None, typer.Option(help="Of the page.")] = None,
+    dial: Dial = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Write one page to look at: the verdict, pictures, gained and lost classes, the checks.
+
+    It opens from disk without a network. All gains are of rows that were not fitted on.
+    """
+    from repair.artifact import load
+    from repair.cli.inputs import check_folder, check_output
+    from repair.cli.output import show, show_json
+    from repair.report import write_report
+    from repair.report.page import require_vega
+
+    require_vega()
+    check_output(out, model, calibration, test, rows, test_labels, classes)
+    if figures is not None:
+        check_folder(figures, (), calibration)
+    reranker, first, second = _read(load(model), calibration, test, rows, test_labels, classes)
+    judged = first if second is None else second
+    content = write_report(
+        out,
+        reranker,
+        first.rows,
+        None if second is None else second.rows,
+        rows=examples,
+        row_ids=None if judged.row_ids is None else list(judged.row_ids),
+        row_texts=row_texts(judged, text_column, examples),
+        figures=figures,
+        dial=dial,
+        title=title,
+        seed=seed,
+        progress=True,
+    )
+    if json:
+        show_json({"report": str(out), **summary(content)})
+    else:
+        words = content.words
+        show("\n".join([*words.alarms, f"{words.headline}.", *words.sentences]) + f"\n\nWrote {out}.")
+
+
+def _read(
+    model: ShortlistReranker,
+    calibration: Path,
+    test: Path | None,
+    rows: RowOptions,
+    test_labels: Path | None,
+    classes: Path | None,
+) -> tuple[ShortlistReranker, ScoreFile, ScoreFile | None]:
+    """Read both files in the order of the model's classes, which may grow by what either brings."""
+    from repair.cli.inputs import read_for_model
+
+    model, first = read_for_model(model, calibration, rows, classes)
+    if test is None:
+        return model, first, None
+    model, second = read_for_model(model, test, replace(rows, labels=test_labels), classes)
+    if second.new_classes:
+        _, first = read_for_model(model, calibration, rows, classes)
+    return model, first, second
+
+
+def row_texts(file: ScoreFile, column: str | None, examples: int) -> list[str] | None:
+    """Return the texts of a column; refuse one that is not there, or that would not be shown."""
+    from repair.errors import InputError
+
+    if column is None:
+        return None
+    if not examples:
+        raise InputError("--text-column is shown with single rows; say how many with --rows, or leave it out")
+    other = file.other
+    names = [] if other is None else list(other) if isinstance(other, dict) else list(other.column_names)
+    if column not in names:
+        listed = ", ".join(map(repr, names)) or "none"
+        raise InputError(f"there is no other column {column!r} that says one thing a row; there are: {listed}")
+    values = other[column].tolist() if isinstance(other, dict) else other[column].to_pylist()
+    return ["" if value is None else str(value) for value in values]
+
+
+def summary(content: Content) -> dict[str, object]:
+    """Return the verdict and the tiles, for scripts."""
+    words = content.words
+    failed = [check.code for check in content.checks if check.outcome == "failed"]
+    return {
+        "verdict": words.headline,
+        "sentences": words.sentences,
+        "alarms": words.alarms,
+        "tiles": words.tiles,
+        "failed_checks": failed,
+        "pictures": [one.key for one in content.pictures if not one.reason],
+        "rows_shown": 0 if content.examples is None else len(content.examples.rows),
+    }
