@@ -202,9 +202,16 @@ def diagnose(
 
 
 def diagnose_checked(
-    inputs: CheckInputs, draws: int, step: Callable[[], None], auto: AutoChoice | None = None
+    inputs: CheckInputs,
+    draws: int,
+    step: Callable[[], None],
+    auto: AutoChoice | None = None,
+    chosen_on: CalibrationSet | None = None,
 ) -> Diagnosis:
-    """Do as `diagnose`, for rows that have been checked; `auto` is its choice on them, if that is known."""
+    """Do as `diagnose`, for rows that have been checked.
+
+    `auto` is its choice, if that is known, and `chosen_on` the rows it looked at, if not at all of them.
+    """
     calibration, seed = inputs.calibration, inputs.seed
     shortlist, labels, groups = calibration.shortlist, calibration.labels, calibration.groups
     classwise = Reranker(shortlist.n_candidates, "classwise", shrinkage="eb").fit_checked(calibration)
@@ -218,7 +225,7 @@ def diagnose_checked(
     pairs, dispersion = contradictory_pairs(shortlist, labels), threshold_dispersion(shortlist, labels)
     step()
     return Diagnosis(
-        verdict=give_verdict(calibration, auto),
+        verdict=give_verdict(calibration if chosen_on is None else chosen_on, auto),
         auto=auto,
         held_out=rows,
         separability=rows if isinstance(rows, NotApplicable) else separability(rows, calibration),

@@ -39,7 +39,7 @@ def long_tail(data: Data) -> Spec:
         "count",
         data["what"],
         scale={"type": "symlog", "domainMin": 0},
-        axis={"values": ticks, "format": "~s", "grid": True},
+        axis={"values": ticks, "format": ",", "grid": True},
     )
     x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
     kinds = {"frequent": "frequent", "rare": "rare"}
@@ -185,7 +185,7 @@ def offsets(data: Data) -> Spec:
     shown = tips(
         name="class", count=("examples", ","), offset=("offset", "+.3f"), trust="rests on", factor=("shrinkage", ".2f")
     )
-    x = field("count", "training examples of the class", scale={"type": "symlog"}, axis={"format": "~s"})
+    x = field("count", "training examples of the class", scale={"type": "symlog"}, axis={"format": ","})
     top = max((one["count"] for one in data["values"]), default=1.0)
     x["axis"]["values"] = decades(top)
     lines = [{"at": 0.0, "what": "no offset"}]

@@ -32,8 +32,8 @@ from repair.shortlist import Shortlist
 
 __all__ = ["Content", "gather"]
 
-#: More calibration rows than this are sampled for the diagnosis, which fits many models.
-MOST_DIAGNOSED = 20_000
+#: Of more calibration rows than this a sample is drawn for the advice, which takes hundreds of fits.
+MOST_CHOSEN_ON = 10_000
 STEPS = 5
 TITLES = {
     "by_frequency": "Accuracy before and after, by class frequency",
@@ -111,7 +111,7 @@ def gather(
         evidence = cross_fitted(model, checked, dial, seed=seed, progress=progress)
     else:
         evidence = on_test_rows(model, given_test, *of_test, dial)
-    found, sampled, note = _diagnosed(model, inputs, diagnosis, draws, progress)
+    found, note = _diagnosed(model, inputs, diagnosis, draws, progress)
     notes = (*_other_rows(model, checked), *note)
     examples = None
     if count and isinstance(evidence, Evidence):
@@ -119,7 +119,7 @@ def gather(
     return Content(
         title or f"REPAIR report: {model.mode_}",
         put_into_words(model, evidence, found, notes),
-        _pictures(model, evidence, found, sampled, _deep(dense_judged, evidence)),
+        _pictures(model, evidence, found, checked, _deep(dense_judged, evidence)),
         of_classes.class_rows(model, evidence if isinstance(evidence, Evidence) else None),
         tuple(sorted(found.checks, key=_urgency)),
         facts(model, found),
@@ -193,28 +193,28 @@ def _deep(dense: AnyArray | None, evidence: Evidence | NotApplicable) -> Shortli
 
 def _diagnosed(
     model: ShortlistReranker, inputs: CheckInputs, given: Diagnosis | None, draws: int, progress: bool
-) -> tuple[Diagnosis, CalibrationSet, tuple[str, ...]]:
-    """Diagnose the calibration rows, or a sample of very many; the checks look at all of them."""
-    used, n_rows = inputs.calibration, len(inputs.calibration.labels)
-    note: tuple[str, ...] = ()
+) -> tuple[Diagnosis, tuple[str, ...]]:
+    """Diagnose the calibration rows; of very many, ``auto`` sees a sample, and a note says so."""
+    calibration, seed = inputs.calibration, inputs.seed
+    n_rows = len(calibration.labels)
     if given is not None:
         if given.n_rows != n_rows:
             raise InputError(
                 f"diagnosis is of {given.n_rows} rows, but calibration has {n_rows}; pass that of these rows"
             )
-        return replace(given, checks=run_checks(inputs)), used, ()
+        return replace(given, checks=run_checks(inputs)), ()
     auto = model.auto_ if isinstance(model, Reranker) and model.terms is None else None
-    if n_rows > MOST_DIAGNOSED:
-        used, auto = used.take(subsample(n_rows, used.groups, MOST_DIAGNOSED / n_rows, inputs.seed)), None
-        note = (
-            f"For the advice, the gap, the quintiles and the pairs, {len(used.labels):,} of {n_rows:,} calibration "
-            "rows were drawn at random; all other numbers use all rows.",
-        )
     if auto is not None and (auto.folds is None or len(auto.folds) != n_rows):
         auto = None
+    sample: CalibrationSet | None = None
+    note: tuple[str, ...] = ()
+    if auto is None and n_rows > MOST_CHOSEN_ON:
+        sample = calibration.take(subsample(n_rows, calibration.groups, MOST_CHOSEN_ON / n_rows, seed))
+        auto = Reranker(sample.shortlist.n_candidates, "auto", seed=seed).fit_checked(sample).auto_
+        drawn = f"{len(sample.labels):,} of {n_rows:,} calibration rows were drawn at random"
+        note = (f"For the advice below, {drawn}; all other numbers use all rows.",)
     with progress_bar("diagnosing", STEPS, show=progress) as step:
-        found = diagnose_checked(CheckInputs(used, None, None, inputs.seed), draws, step, auto)
-    return replace(found, checks=run_checks(inputs)), used, note
+        return diagnose_checked(inputs, draws, step, auto, sample), note
 
 
 def _other_rows(model: ShortlistReranker, calibration: CalibrationSet) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 #: What all charts share.  Marks carry no ARIA of their own: the page gives each chart one label and a table.
 CONFIG: Spec = {
     "aria": False,
-    "background": None,
+    "background": "transparent",
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "axis": {

@@ -1,0 +1,81 @@
+import json
+
+import pytest
+
+pytestmark = pytest.mark.needs("typer", "pyarrow", "vl_convert")
+
+
+def test_a_page_is_written_from_a_model_and_rows(repair, data, fitted, tmp_path):
+    out = tmp_path / "report.html"
+    done = repair("report", fitted, data / "calibration.csv", data / "test.csv", "-o", out, "--rows", 5, "--json")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["report"] == str(out)
+    assert found["rows_shown"] == 5
+    assert "of 200 test rows" in found["sentences"][0]
+    assert {"long_tail", "frontier", "coverage"} <= set(found["pictures"])
+    page = out.read_text()
+    assert "class 03" in page
+    assert "of 5 of 200 test rows" in page
+
+
+def test_the_accuracies_are_those_of_evaluate(repair, data, fitted, tmp_path):
+    shown = repair("report", fitted, data / "calibration.csv", data / "test.csv", "-o", tmp_path / "r.html")
+    told = json.loads(repair("evaluate", fitted, data / "test.csv", "--json").out)
+    assert f"on {100 * told['model']['unconditional']['hit@1']:.1f} % of 200 test rows" in shown.out
+    assert f"the base order does on {100 * told['base']['unconditional']['hit@1']:.1f} %" in shown.out
+    assert f"Wrote {tmp_path / 'r.html'}." in shown.out
+
+
+def test_fit_writes_one_too_and_its_gain_is_the_one_that_is_printed(repair, data, tmp_path):
+    files = ("-o", tmp_path / "m.safetensors", "--report", tmp_path / "r.html", "--figures", tmp_path / "figures")
+    options = ("--classes", data / "classes.csv", "--mode", "classwise", "--json")
+    done = repair("fit", data / "calibration.csv", *files, *options)
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["report"] == str(tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert f"{100 * found['gain']['gain']:+.1f} points" in page
+    assert "This file holds no rows" in page
+    assert (tmp_path / "figures" / "frontier.svg").exists()
+
+
+def test_texts_come_from_a_column_and_only_with_rows(repair, data, fitted, tmp_path):
+    lines = (data / "test.csv").read_text().splitlines()
+    (tmp_path / "test.csv").write_text("\n".join([f"{lines[0]},note", *(f"{one},a tale" for one in lines[1:])]) + "\n")
+    command = ("report", fitted, data / "calibration.csv", tmp_path / "test.csv", "-o", tmp_path / "r.html")
+    refused = repair(*command, "--text-column", "note")
+    assert (refused.code, (tmp_path / "r.html").exists()) == (2, False)
+    assert "--rows" in refused.err
+    refused = repair(*command, "--rows", 3, "--text-column", "nothing")
+    assert refused.code == 2
+    assert "no other column 'nothing'" in refused.err
+    assert "'note'" in refused.err
+    done = repair(*command, "--rows", 3, "--text-column", "note")
+    assert done.code == 0, done.err
+    assert (tmp_path / "r.html").read_text().count("a tale") == 3
+
+
+def test_what_cannot_be_is_refused_before_the_fit(repair, data, fitted, tmp_path):
+    calibration = data / "calibration.csv"
+    before = calibration.read_bytes()
+    out = ("-o", tmp_path / "m.safetensors")
+    commands = {
+        "would be lost": ("report", fitted, calibration, "-o", calibration),
+        "No such file or directory": ("report", fitted, calibration, "-o", tmp_path / "no" / "r.html"),
+        "both name": ("fit", calibration, *out, "--report", tmp_path / "m.safetensors"),
+        "--rows is about the report": ("fit", calibration, *out, "--rows", 3),
+    }
+    for message, command in commands.items():
+        done = repair(*command)
+        assert done.code == 2, message
+        assert message in done.err
+    assert calibration.read_bytes() == before
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_extra_is_named(repair, data, fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr("repair.report.page.find_spec", lambda name: None)
+    done = repair("report", fitted, data / "calibration.csv", "-o", tmp_path / "r.html")
+    assert done.code == 2
+    assert "needs the extra 'report'" in done.err

@@ -1,0 +1,142 @@
+"""What each picture says is what the rows say."""
+
+import numpy as np
+import pytest
+
+from repair import Base, Reranker, ScoreSet
+from repair.diagnosis import NotApplicable
+from repair.report import of_classes
+from repair.report.content import gather
+from repair.report.of_classes import MOST_MARKS, long_tail, offsets
+
+
+def picture(content, key):
+    return next(one for one in content.pictures if one.key == key)
+
+
+def test_all_pictures_say_what_they_show_and_on_which_rows(content, by_folds):
+    for one in (*content.pictures, *by_folds.pictures):
+        assert one.title
+        if one.reason:
+            assert not one.data
+            assert one.reason.endswith(".")
+        else:
+            assert one.sentence
+            assert one.basis
+            assert one.lines
+            assert {len(line) for line in one.lines} == {len(one.header)}
+    for key in ("by_frequency", "frontier", "coverage", "reliability"):
+        assert "300 test rows; the model was not fitted on them" in picture(content, key).basis
+        assert "fitted without it (5 folds, everything chosen anew)" in picture(by_folds, key).basis
+
+
+def test_bins_by_frequency_hold_all_rows_once(rows, model, content):
+    values = picture(content, "by_frequency").data["values"]
+    assert sum(one["rows"] for one in values) == len(rows.test)
+    before = sum(one["rows"] * one["before"] for one in values) / len(rows.test)
+    assert before == pytest.approx((rows.test.scores.argmax(axis=1) == rows.test.labels).mean())
+    assert [one["kind"] for one in values] == sorted((one["kind"] for one in values), reverse=True)  # rare ones first
+
+
+def test_the_line_of_the_long_tail_divides_rare_from_frequent():
+    # Many equal counts across the line: the kinds must not mix.
+    scores = np.eye(10).repeat(6, axis=0)
+    model = Base(3).fit(scores, np.arange(10).repeat(6), class_counts=[9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
+    data = long_tail(model).data
+    assert data["frequent"] == 2
+    assert [one["kind"] for one in data["values"]] == ["frequent"] * 2 + ["rare"] * 8
+    assert [one["count"] for one in data["values"]] == [9, 5, 5, 5, 5, 1, 1, 1, 1, 1]
+
+
+def test_coverage_rises_to_what_is_on_the_shortlist(rows, model, content):
+    shown = picture(content, "coverage")
+    shares = [one["share"] for one in shown.data["values"] if (one["rows"], one["order"]) == ("all rows", "base")]
+    assert shares == sorted(shares)
+    assert len(shares) == 20  # all scores are known, so the base order is followed beyond the six candidates
+    assert shares[5] == pytest.approx(model._shortlist(rows.test.scores).coverage(np.asarray(rows.test.labels)))
+    assert shares[-1] == 1.0
+
+
+def test_reliability_covers_the_covered_rows_with_equal_bins(content, rows, model):
+    values = picture(content, "reliability").data["values"]
+    covered = int((model._shortlist(rows.test.scores).positions(rows.test.labels) >= 0).sum())
+    for order in ("base", "model"):
+        mine = [one for one in values if one["order"] == order]
+        assert sum(one["rows"] for one in mine) == covered
+        assert [one["belief"] for one in mine] == sorted(one["belief"] for one in mine)
+
+
+def test_the_frontier_marks_the_model_and_the_base(content, rows, model):
+    data = picture(content, "frontier").data
+    at = {one["dial"]: one for one in data["values"]}
+    assert data["model"]["dial"] == 0.0
+    assert data["model"]["rare"] == pytest.approx(at[0.0]["rare"])
+    assert at[1.0]["rare"] >= at[0.0]["rare"]
+
+
+def test_histograms_of_pairs_count_every_row_and_shade_where_thresholds_cross(content, diagnosis):
+    pairs = picture(content, "pairs").data["pairs"]
+    worst = {(one.first, one.second): one for one in diagnosis.worst_pairs}
+    assert pairs
+    for one in pairs:
+        known = worst[one["first"], one["second"]]
+        assert (one["rows_first"], one["rows_second"]) == (known.rows_first, known.rows_second)
+        assert one["zone"][1] - one["zone"][0] == pytest.approx(known.overlap)
+        for side, count in (("first", known.rows_first), ("second", known.rows_second)):
+            assert sum(part["rows"] for part in one["bins"] if part["side"] == side) == count
+
+
+def test_the_gap_closed_is_that_of_the_held_out_gains(content, diagnosis):
+    values = {one["name"]: one for one in picture(content, "gap_closed").data["values"]}
+    gap = (diagnosis.n_covered - diagnosis.held_out.hits["base"].sum()) / diagnosis.n_rows
+    assert values["offsets only"]["closed"] == pytest.approx(diagnosis.separability.classwise_accuracy.gain / gap)
+
+
+def test_what_data_do_not_allow_is_a_sentence(content, diagnosis):
+    shown = picture(content, "quintiles")
+    assert isinstance(diagnosis.quintiles, NotApplicable)
+    assert shown.reason == diagnosis.quintiles.reason + "."
+
+
+def test_classes_that_gained_and_lost_add_up(content, rows):
+    columns = content.classes.columns
+    assert sum(columns["rows"]) == len(rows.test)
+    for before, after, mended, lost, change in zip(
+        *(columns[name] for name in ("before", "after", "mended", "lost", "change")), strict=True
+    ):
+        assert after - before == mended - lost == change
+    assert sorted(columns["name"]) == sorted(rows.names)
+    assert [abs(one) for one in columns["change"]] == sorted((abs(one) for one in columns["change"]), reverse=True)
+
+
+def test_a_model_without_offsets_has_no_picture_of_them(rows):
+    model = Base(6).fit(rows.calibration.scores, rows.calibration.labels, class_counts=rows.counts)
+    assert "no offsets of their own" in offsets(model).reason
+
+
+def test_many_classes_are_thinned_and_that_is_said():
+    n_classes = MOST_MARKS + 500
+    rng = np.random.default_rng(0)
+    from repair import Shortlist
+
+    ids = np.argsort(rng.random((400, n_classes)), axis=1)[:, :4]
+    shortlist = Shortlist.from_candidates(ids, -np.sort(-rng.normal(size=(400, 4)), axis=1), n_classes)
+    model = Reranker(4, "classwise").fit(shortlist, ids[:, 1], class_counts=np.arange(n_classes) + 1)
+    shown = offsets(model)
+    assert len(shown.data["values"]) == MOST_MARKS
+    assert f"{MOST_MARKS:,} of {n_classes:,} classes are drawn" in shown.sentence
+    assert len(long_tail(model).data["values"]) == of_classes.TAIL_POINTS
+    assert "are drawn, evenly by rank" in long_tail(model).sentence
+
+
+def test_too_few_rows_still_give_a_report():
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 4, size=30)
+    rows = ScoreSet(rng.normal(size=(30, 4)) + np.eye(4)[labels], labels)
+    model = Reranker(3, "classwise").fit(rows.scores, rows.labels)
+    found = gather(model, rows, rows=5, draws=5)
+    assert found.words.headline == "Too few rows to say"
+    assert found.examples is None
+    reasons = {one.key: one.reason for one in found.pictures}
+    assert "rows are covered; held-out gains need 50" in reasons["frontier"]
+    assert not reasons["long_tail"]

@@ -1,0 +1,98 @@
+"""The verdict says what the interval says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from repair import Reranker
+from repair.calibration import CalibrationSet
+from repair.report.content import _other_rows, gather
+from repair.report.explorer import KINDS
+
+
+def test_the_verdict_comes_with_both_accuracies_and_what_was_mended_and_lost(content, rows, model):
+    words = content.words
+    after = (np.asarray(model.rerank(rows.test.scores).best) == rows.test.labels).mean()
+    assert f"{100 * after:.1f} % of 300 test rows" in words.sentences[0]
+    columns = content.classes.columns
+    assert f"{sum(columns['mended'])} rows are mended and {sum(columns['lost'])} lost" in words.sentences[0]
+    assert [tile.name for tile in words.tiles] == ["All rows", "Rare classes", "Frequent classes"]
+
+
+def test_the_advice_is_that_of_diagnose(content, diagnosis):
+    assert content.words.advice[0] == diagnosis.verdict.sentence
+
+
+def test_headlines_follow_the_interval(rows, diagnosis):
+    given = rows.calibration
+
+    def headline(model, **options):
+        return gather(model, given, rows.test, diagnosis=diagnosis, **options).words.headline
+
+    kept = Reranker(6, "base").fit(given.scores, given.labels, **given.known)
+    assert headline(kept) == "The base order is kept"
+    assert headline(kept, dial=20.0).startswith("It hurts")
+
+
+def test_a_failed_check_of_severity_error_comes_first(rows, model, diagnosis):
+    # The test rows are calibration rows: RP110.
+    found = gather(model, rows.calibration, rows.calibration, diagnosis=diagnosis)
+    assert len(found.words.alarms) == 1
+    assert found.words.alarms[0].startswith("RP110")
+    assert found.checks[0].code == "RP110"
+
+
+def test_other_rows_than_the_fitted_ones_are_named(rows, model):
+    part = rows.calibration.take(np.arange(120))
+    checked = CalibrationSet.build(part.scores, part.labels, 6, **part.known)
+    assert "given (120) are not those that the model was fitted on (500)" in _other_rows(model, checked)[0]
+    whole = CalibrationSet.build(rows.calibration.scores, rows.calibration.labels, 6, **rows.calibration.known)
+    assert _other_rows(model, whole) == ()
+
+
+def test_very_many_rows_are_sampled_for_the_advice_and_that_is_said(rows, model, monkeypatch):
+    monkeypatch.setattr("repair.report.content.MOST_CHOSEN_ON", 200)
+    found = gather(model, rows.calibration, rows.test, draws=5)
+    assert any("200 of 500 calibration rows were drawn at random" in one for one in found.words.sentences)
+    closed = next(one for one in found.pictures if one.key == "gap_closed")
+    assert closed.basis.startswith("500 calibration rows")  # everything else looks at all of them
+
+
+def test_single_rows_add_up_and_are_of_every_kind(content, rows, model):
+    examples = content.examples
+    assert len(examples.rows) == 25
+    assert examples.parts[:2] == ("base", "offset")
+    ranking = model.rerank(rows.test.scores)
+    for row in examples.rows:
+        place = int(row["id"].removeprefix("id-"))
+        assert [examples.names[one[0]] for one in row["candidates"]] == list(ranking.names[place])
+        assert sorted(one[1] for one in row["candidates"]) == list(range(1, 7))
+        for one in row["candidates"]:
+            assert sum(one[3:]) == pytest.approx(one[2], abs=1e-3)
+    kinds = [row["kind"] for row in examples.rows]
+    assert set(kinds) == set(KINDS)
+    assert kinds == sorted(kinds, key=KINDS.index)
+
+
+def test_rows_are_there_only_if_asked_for_and_the_foot_says_so(content, by_folds):
+    assert by_folds.examples is None
+    assert by_folds.footer[0].startswith("This file holds no rows")
+    assert "ids, texts, true classes, candidates and scores of 25 of 300 test rows" in content.footer[0]
+    assert "decision support" in content.footer[1]
+
+
+def test_titles_replace_names_and_classes_stay_apart(rows, model, diagnosis):
+    titles = dict.fromkeys(rows.names, "the same")
+    found = gather(model, rows.calibration, rows.test, rows=5, class_titles=titles, diagnosis=diagnosis)
+    assert set(found.classes.columns["name"]) == {"the same"}
+    assert len(found.examples.names) > 1
+    assert model._fitted().correction.table.class_names == rows.names
+    assert found.words.tiles == gather(model, rows.calibration, rows.test, diagnosis=diagnosis).words.tiles
+
+
+def test_another_diagnosis_is_refused(rows, model, diagnosis):
+    from repair import InputError
+
+    with pytest.raises(InputError, match="diagnosis is of 499 rows, but calibration has 500"):
+        gather(model, rows.calibration, diagnosis=replace(diagnosis, n_rows=499))
