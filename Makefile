@@ -46,7 +46,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(inputs) | $(BIN)/python
-	$(install) --editable '.[cli,hpo,sklearn]'
+	$(install) --editable '.[cli,hpo,report,sklearn]'
 	touch $@
 
 $(VENV)/.light: $(inputs) | $(BIN)/python

@@ -16,6 +16,7 @@ DOCUMENTS = (
     "docs/python.md",
     "docs/paper-claims.md",
     "docs/results.md",
+    "docs/report.md",
     "docs/results-synthetic.md",
     "docs/similarity.md",
     "benchmarks/README.md",
@@ -40,6 +41,20 @@ def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
     printed = capsys.readouterr().out
     assert "P(Δ>0)" in printed
     assert 0 <= names["careful"].strength_ <= 1
+
+
+@pytest.mark.needs("vl_convert")
+def test_the_report_snippet_runs(repository, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", (repository / "docs/report.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "report.md", "exec"), {})
+    assert (tmp_path / "report.html").stat().st_size < 3e6
+    assert capsys.readouterr().out.strip()
+
+
+def test_the_report_picture_is_small(repository):
+    assert (repository / "docs/report.png").stat().st_size < 300_000
 
 
 def test_the_similarity_snippet_runs(repository, capsys):

@@ -56,6 +56,11 @@ def test_the_files_are_those_it_names(rare_disease_demo):
     report = (folder / "report.md").read_text()
     assert all(piece in report for piece in pieces[:-1])
     assert "Pairwise" in (folder / "diagnosis.txt").read_text()
+    assert "report.html" in pieces[-1]
+    page = (folder / "report.html").read_text()
+    assert "on simulated patients" in page
+    assert "scores of 60 of 2,000 test rows" in page
+    assert len(page.encode()) < 3e6
     with (folder / "diseases.csv").open() as file:
         diseases = list(csv.DictReader(file))
     assert len(diseases) == 300

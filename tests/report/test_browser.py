@@ -77,7 +77,7 @@ def test_the_explorer_answers_to_mouse_and_keyboard(shown, content, secret):
     assert secret in about.text_content()
     first = examples.rows[0]
     lists = shown.locator("#example ol")
-    names = [one.removesuffix(" (the true class) ★") for one in lists.nth(1).locator(".name").all_text_contents()]
+    names = [one.removeprefix("★ (the true class) ") for one in lists.nth(1).locator(".name").all_text_contents()]
     assert names == [examples.names[one[0]] for one in first["candidates"]]
     before = lists.nth(0).locator(".name").count()
     assert before == len(first["candidates"])

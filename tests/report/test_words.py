@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from repair import Reranker
+from repair import Reranker, load
 from repair.calibration import CalibrationSet
 from repair.report.content import _other_rows, gather
 from repair.report.explorer import KINDS
@@ -96,3 +96,11 @@ def test_another_diagnosis_is_refused(rows, model, diagnosis):
 
     with pytest.raises(InputError, match="diagnosis is of 499 rows, but calibration has 500"):
         gather(model, rows.calibration, diagnosis=replace(diagnosis, n_rows=499))
+
+
+def test_a_model_from_a_file_is_shown_as_it_is_although_auto_must_choose_again(rows, tmp_path):
+    first, second = (rows.calibration.take(np.arange(*ends)) for ends in ((0, 120), (120, 260)))
+    Reranker(6, "auto").fit(first.scores, first.labels, **first.known).save(tmp_path / "model.safetensors")
+    found = gather(load(tmp_path / "model.safetensors"), second, draws=5)
+    assert dict(found.facts)["Rows it was fitted on"].startswith("120, ")
+    assert "of 140 held-out calibration rows" in found.words.sentences[0]

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
 from textwrap import fill
@@ -23,6 +24,7 @@ from repair.errors import InputError
 from repair.estimator import ShortlistReranker
 from repair.files import write_atomically
 from repair.protocol import compare
+from repair.report import write_report
 from repair.reranker import Reranker
 from repair.score_set import ScoreSet
 from repair.similarity import hpo_jaccard
@@ -35,6 +37,8 @@ FEWEST_CASES = 5
 RESAMPLES = 2000
 #: Enough for a p-value of the contradictory pairs to two digits.
 DRAWS = 50
+#: Simulated patients in the page's example explorer.
+PATIENTS_SHOWN = 60
 LINE = 110
 SHOWN = {"accuracy": "all", "accuracy_rare": "rare", "accuracy_frequent": "frequent"}
 
@@ -98,7 +102,8 @@ def demonstrate(settings: HospitalSettings, folder: "str | PathLike[str]") -> It
         said.append(f"```\n{piece}\n```\n")
         yield piece
     write_atomically(place / "report.md", "\n".join(["# A rare-disease differential\n", *said]).encode())
-    yield f"Written to {place}: report.md, model.safetensors, comparison.*, rows.npz, diagnosis.txt, *.csv."
+    page = "report.html (open it in a browser), " if (place / "report.html").exists() else ""
+    yield f"Written to {place}: {page}report.md, model.safetensors, comparison.*, rows.npz, diagnosis.txt, *.csv."
 
 
 def _pieces(settings: HospitalSettings, place: Path) -> Iterator[str]:
@@ -123,6 +128,7 @@ def _pieces(settings: HospitalSettings, place: Path) -> Iterator[str]:
     comparison.models["REPAIR"].save(place / "model.safetensors")
     yield gains_table(comparison)
     yield _reading(comparison, diagnosis)
+    _write_page(place / "report.html", problem, comparison, diagnosis)
     case = choose_case(comparison, problem.test, problem.names, "REPAIR")
     if case is not None:
         _write(place / "patient.csv", case.to_csv())
@@ -298,6 +304,26 @@ def _about(case: Case, problem: Differential) -> Iterator[str]:
     yield case.shortlists()
     yield f"Why: the columns add up to the score.\n\n{case.contributions()}"
     yield f"Where each method puts the disease and the candidate most like it in phenotypes:\n\n{case.rank_table()}"
+
+
+def _write_page(path: Path, problem: Differential, comparison: Comparison, diagnosis: Diagnosis) -> None:
+    """Write the page to look at; without the extra ``report`` there is none, nor an old one."""
+    path.unlink(missing_ok=True)
+    if find_spec("vl_convert") is None:
+        return
+    called = problem.catalogue.term_names
+    patients = [problem.hospital.patients[one] for one in np.flatnonzero(problem.hospital.part == TEST)]
+    write_report(
+        path,
+        comparison.models["REPAIR"],
+        problem.calibration,
+        problem.test,
+        rows=PATIENTS_SHOWN,
+        row_texts=["; ".join(called[term] for term in terms) for terms in patients],
+        title="A rare-disease differential on simulated patients",
+        class_titles={one: f"{problem.names[label]} ({one})" for label, one in enumerate(problem.hospital.diseases)},
+        diagnosis=diagnosis,
+    )
 
 
 def _disease_csv(problem: Differential) -> str:

@@ -39,7 +39,7 @@ def long_tail(data: Data) -> Spec:
         "count",
         data["what"],
         scale={"type": "symlog", "domainMin": 0},
-        axis={"values": ticks, "format": ",", "grid": True},
+        axis={"values": ticks, "format": ",d", "grid": True},
     )
     x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
     kinds = {"frequent": "frequent", "rare": "rare"}
@@ -185,9 +185,10 @@ def offsets(data: Data) -> Spec:
     shown = tips(
         name="class", count=("examples", ","), offset=("offset", "+.3f"), trust="rests on", factor=("shrinkage", ".2f")
     )
-    x = field("count", "training examples of the class", scale={"type": "symlog"}, axis={"format": ","})
-    top = max((one["count"] for one in data["values"]), default=1.0)
-    x["axis"]["values"] = decades(top)
+    top = max(one["count"] for one in data["values"])
+    within = {"type": "symlog", "domain": [0, 1.3 * max(top, 1.0)], "nice": False}
+    axis = {"format": ",d", "values": decades(top)}
+    x = field("count", "training examples of the class", scale=within, axis=axis)
     lines = [{"at": 0.0, "what": "no offset"}]
     layers = [
         {
@@ -324,12 +325,12 @@ def coverage(data: Data) -> Spec:
             {
                 **line,
                 "mark": {"type": "rule", "strokeDash": [2, 3], "color": colour("soft")},
-                "encoding": {"x": {"field": "j", "type": "quantitative"}},
+                "encoding": {"x": x},
             },
             {
                 **line,
                 "mark": caption("shortlist", align="left", dx=5, y="height", dy=-8),
-                "encoding": {"x": {"field": "j", "type": "quantitative"}},
+                "encoding": {"x": x},
             },
             {"mark": {"type": "line", "strokeWidth": 2}, "encoding": lines},
             {

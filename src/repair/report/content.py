@@ -25,7 +25,7 @@ from repair.report.evidence import Evidence, cross_fitted, on_test_rows
 from repair.report.explorer import Examples, choose_rows, explain_rows
 from repair.report.of_classes import ClassRows
 from repair.report.picture import Picture, missing
-from repair.report.words import Words, facts, footer, put_into_words
+from repair.report.words import Words, called, facts, footer, put_into_words
 from repair.reranker import Reranker
 from repair.score_set import ScoreSet
 from repair.shortlist import Shortlist
@@ -107,17 +107,17 @@ def gather(
     checked = replace(checked, table=model._fitted().correction.table)
     inputs = CheckInputs(checked, dense, given_test, seed)
     if given_test is None or of_test is None:
-        model = _with_choice(model, checked)
-        evidence = cross_fitted(model, checked, dial, seed=seed, progress=progress)
+        method = _with_choice(model, checked)
+        evidence = cross_fitted(method, checked, dial, seed=seed, progress=progress)
     else:
-        evidence = on_test_rows(model, given_test, *of_test, dial)
-    found, note = _diagnosed(model, inputs, diagnosis, draws, progress)
+        method, evidence = model, on_test_rows(model, given_test, *of_test, dial)
+    found, note = _diagnosed(method, inputs, diagnosis, draws, progress)
     notes = (*_other_rows(model, checked), *note)
     examples = None
     if count and isinstance(evidence, Evidence):
         examples = explain_rows(evidence, choose_rows(evidence, count, seed), row_ids, row_texts)
     return Content(
-        title or f"REPAIR report: {model.mode_}",
+        title or f"REPAIR report: {called(model).lower()}",
         put_into_words(model, evidence, found, notes),
         _pictures(model, evidence, found, checked, _deep(dense_judged, evidence)),
         of_classes.class_rows(model, evidence if isinstance(evidence, Evidence) else None),
@@ -145,7 +145,7 @@ def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
 
 
 def _with_choice(model: ShortlistReranker, calibration: CalibrationSet) -> ShortlistReranker:
-    """Return a model of mode auto with the account of its choice, which a file does not hold."""
+    """Return a model of mode auto, fitted anew: a file does not hold what it looked at, nor what its folds chose."""
     if not isinstance(model, Reranker) or model.mode != "auto" or model.auto_ is not None:
         return model
     return model.clone(progress=False).fit_checked(calibration)

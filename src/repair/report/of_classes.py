@@ -76,7 +76,9 @@ def offsets(model: ShortlistReranker) -> Picture:
     title = "Offsets against frequency"
     values = model.offsets_
     if not values.any():
-        return missing("offsets", title, f"{model.mode_.capitalize()} gives classes no offsets of their own")
+        return missing(
+            "offsets", title, f"{model.mode_.replace('_', ' ').capitalize()} gives classes no offsets of their own"
+        )
     counts, state = np.asarray(model.class_counts_), model._fitted()
     trust = _trust(model, len(values))
     drawn = _spread_by(counts, MOST_MARKS)

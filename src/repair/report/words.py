@@ -14,7 +14,7 @@ from repair.report.evidence import Evidence
 from repair.report.picture import minus, number, percent, points
 from repair.statistics import PairedGain
 
-__all__ = ["Tile", "Words", "facts", "footer", "put_into_words"]
+__all__ = ["Tile", "Words", "called", "facts", "footer", "put_into_words"]
 
 DECISION_SUPPORT = (
     "This is decision support: it orders candidates and shows what the order rests on. It decides nothing, and says "
@@ -85,6 +85,11 @@ def put_into_words(
     return Words(_headline(evidence, gain), (*_account(model, evidence, strata), *notes), advice, alarms, tiles)
 
 
+def called(model: ShortlistReranker) -> str:
+    """Return what was fitted, as the subject of a sentence."""
+    return model.mode_.replace("_", " ").capitalize()
+
+
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -108,7 +113,7 @@ def _account(model: ShortlistReranker, evidence: Evidence, strata: dict[str, Boo
     mended, lost = int((~before & after).sum()), int((before & ~after).sum())
     shares = [percent(evidence.mean(hits, strata["All rows"])) for hits in (evidence.hits_before, evidence.hits_after)]
     sentences = [
-        f"{model.mode_.capitalize()} puts the right class first on {shares[1]} of {len(evidence):,} {evidence.noun}; "
+        f"{called(model)} puts the right class first on {shares[1]} of {len(evidence):,} {evidence.noun}; "
         f"the base order does on {shares[0]}. {mended:,} rows are mended and {lost:,} lost."
     ]
     told = [_told(name, evidence.gain(strata[name])) for name in ("Rare classes", "Frequent classes")]

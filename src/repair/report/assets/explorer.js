@@ -109,7 +109,7 @@
     const name = make("span", "name", names[one[0]]);
     const end = make("span", "score", number(score));
     name.title = names[one[0]];
-    if (one[0] === row.truth) name.append(make("span", "hidden", " (the true class)"), " ★");
+    if (one[0] === row.truth) name.prepend("★ ", make("span", "hidden", "(the true class) "));
     if (change) end.prepend(make("span", `moved ${change.includes("up") ? "up" : "down"}`, change), " ");
     const track = make("span", "track");
     track.setAttribute("aria-hidden", "true");
