@@ -94,10 +94,12 @@ def test_the_explorer_answers_to_mouse_and_keyboard(shown, content, secret):
     assert lists.count() == 0
 
 
-def test_a_tooltip_shows_names_as_text(shown):
+def test_a_tooltip_shows_names_as_text(opened):
+    shown = opened(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     mark = shown.locator("[data-chart=offsets] svg .layer_1_marks path").first
-    mark.scroll_into_view_if_needed()
-    mark.hover(force=True)
+    mark.evaluate("mark => mark.scrollIntoView({ block: 'center' })")  # not under the header, which sticks
+    box = mark.bounding_box()
+    shown.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=3)
     shown.wait_for_selector("#tip:not([hidden])")
     assert "offset" in shown.locator("#tip").text_content()
 

@@ -51,4 +51,5 @@ def test_figures_are_written_as_svg_and_png(content, tmp_path):
         svg = (tmp_path / "figures" / f"{name}.svg").read_text()
         assert svg.startswith("<svg")
         assert "var(--" not in re.sub(r">[^<]*<", "><", svg)
+        assert "<script" not in svg
         assert (tmp_path / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")

@@ -1,13 +1,18 @@
 """What each picture says is what the rows say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from repair import Base, Reranker, ScoreSet
-from repair.diagnosis import NotApplicable
+from repair.calibration import CalibrationSet
+from repair.diagnosis import NotApplicable, quintile_gains
 from repair.report import of_classes
+from repair.report.charts import charts_of
 from repair.report.content import gather
 from repair.report.of_classes import MOST_MARKS, long_tail, offsets
+from repair.report.of_pairs import quintiles
 
 
 def picture(content, key):
@@ -140,3 +145,19 @@ def test_too_few_rows_still_give_a_report():
     reasons = {one.key: one.reason for one in found.pictures}
     assert "rows are covered; held-out gains need 50" in reasons["frontier"]
     assert not reasons["long_tail"]
+
+
+@pytest.mark.needs("altair")
+def test_quintiles_are_those_of_the_diagnosis(rows, diagnosis):
+    import altair
+
+    hits = diagnosis.held_out.hits
+    found = quintile_gains(diagnosis.dispersion, hits["pairwise"], hits["classwise"], rows.counts, min_classes=3)
+    given = rows.calibration
+    checked = CalibrationSet.build(given.scores, given.labels, 6, **given.known)
+    shown = quintiles(replace(diagnosis, quintiles=found), checked)
+    values = shown.data["values"]
+    assert [one["bin"] for one in values] == ["Q1", "Q2", "Q3", "Q4", "Q5"]
+    assert [one["gain"] for one in values] == [one.delta.gain for one in found.bins]
+    assert all(one["low"] <= one["gain"] <= one["high"] for one in values)
+    altair.LayerChart.from_dict(charts_of(shown)[0])

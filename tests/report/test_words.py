@@ -1,6 +1,7 @@
 """The verdict says what the interval says."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from repair import Reranker, load
 from repair.calibration import CalibrationSet
 from repair.report.content import _other_rows, gather
 from repair.report.explorer import KINDS
+from repair.report.words import _headline
+from repair.statistics import PairedGain
 
 
 def test_the_verdict_comes_with_both_accuracies_and_what_was_mended_and_lost(content, rows, model):
@@ -22,6 +25,24 @@ def test_the_verdict_comes_with_both_accuracies_and_what_was_mended_and_lost(con
 
 def test_the_advice_is_that_of_diagnose(content, diagnosis):
     assert content.words.advice[0] == diagnosis.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("everyone", "rare", "frequent", "headline"),
+    [
+        (0.05, 0.1, 0.0, "It helps: the right class comes first more often"),
+        (0.05, -0.1, 0.2, "More rows are right, but rare classes lose"),
+        (0.05, 0.2, -0.1, "More rows are right, but frequent classes lose"),
+        (-0.05, 0.2, -0.1, "It hurts: the right class comes first less often"),
+        (0.001, 0.2, -0.1, "Rare classes gain and frequent classes lose; on balance no gain shows"),
+        (0.001, 0.001, 0.0, "It makes no difference that shows"),
+    ],
+)
+def test_the_headline_never_hides_who_pays(everyone, rare, frequent, headline):
+    changed = SimpleNamespace(order=np.array([[1, 0]]))
+    gains = {"rare": PairedGain(rare, 0.01, 99), "frequent": PairedGain(frequent, 0.01, 99)}
+    evidence = SimpleNamespace(after=changed, rare="rare", frequent="frequent", gain=gains.get)
+    assert _headline(evidence, PairedGain(everyone, 0.01, 99)) == headline
 
 
 def test_headlines_follow_the_interval(rows, diagnosis):

@@ -12,7 +12,7 @@ from repair.report.page import require_vega
 from repair.report.palette import in_print
 from repair.report.vega import Spec
 
-__all__ = ["figure_names", "write_figures"]
+__all__ = ["write_figures"]
 
 WIDTH = 620
 #: Dots of the PNG for each unit of the SVG.
@@ -37,17 +37,18 @@ def write_figures(content: Content, folder: str | PathLike[str]) -> tuple[str, .
     return tuple(charts)
 
 
-def figure_names(content: Content) -> tuple[str, ...]:
-    """Return the names of the files that `write_figures` writes, without their endings."""
-    return tuple(_named(content))
-
-
 def _named(content: Content) -> dict[str, Spec]:
     named = {}
     for picture in content.pictures:
         charts = charts_of(picture)
-        for number, spec in enumerate(charts, start=1):
-            named[picture.key if picture.key != "pairs" else f"pair_{number}"] = spec
+        if charts and picture.key != "pairs":
+            named[picture.key] = charts[0]
+        if not charts or picture.key != "pairs":
+            continue
+        for number, (spec, pair) in enumerate(zip(charts, picture.data["pairs"], strict=True), start=1):
+            # On the page the names stand above the chart.
+            title = {"text": [f"▲ {pair['first']}", f"▼ {pair['second']}"], "anchor": "start", "fontSize": 12}
+            named[f"pair_{number}"] = {**spec, "title": {**title, "limit": WIDTH}}
     return named
 
 

@@ -12,6 +12,7 @@ from repair.class_table import rare_classes
 from repair.estimator import ShortlistReranker
 from repair.report.evidence import Evidence
 from repair.report.picture import Picture, minus, missing, number, percent
+from repair.report.words import called
 
 __all__ = ["ClassRows", "class_rows", "long_tail", "offsets"]
 
@@ -76,9 +77,7 @@ def offsets(model: ShortlistReranker) -> Picture:
     title = "Offsets against frequency"
     values = model.offsets_
     if not values.any():
-        return missing(
-            "offsets", title, f"{model.mode_.replace('_', ' ').capitalize()} gives classes no offsets of their own"
-        )
+        return missing("offsets", title, f"{called(model)} gives classes no offsets of their own")
     counts, state = np.asarray(model.class_counts_), model._fitted()
     trust = _trust(model, len(values))
     drawn = _spread_by(counts, MOST_MARKS)

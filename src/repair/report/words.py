@@ -95,17 +95,31 @@ def _capital(text: str) -> str:
 
 
 def _headline(evidence: Evidence, gain: PairedGain) -> str:
-    low, high = gain.interval()
     if (evidence.after.order[:, 0] == 0).all():
         return "The base order is kept"
-    if low > 0:
+    strata = {"rare": evidence.gain(evidence.rare), "frequent": evidence.gain(evidence.frequent)}
+    signs = {name: _sign(one) for name, one in strata.items()}
+    losers = [name for name, sign in signs.items() if sign < 0]
+    if _sign(gain) > 0 and losers:  # never a plain "it helps" where somebody pays for it
+        return f"More rows are right, but {losers[0]} classes lose"
+    if _sign(gain) > 0:
         return "It helps: the right class comes first more often"
-    if high < 0:
+    if _sign(gain) < 0:
         return "It hurts: the right class comes first less often"
-    rare = evidence.gain(evidence.rare)
-    if isinstance(rare, PairedGain) and rare.interval()[0] > 0:
-        return "Rare classes gain; all rows together show no gain"
-    return "It makes no difference that shows"
+    changes = [f"{name} classes {'gain' if sign > 0 else 'lose'}" for name, sign in signs.items() if sign]
+    return (
+        _capital(f"{' and '.join(changes)}; on balance no gain shows")
+        if changes
+        else "It makes no difference that shows"
+    )
+
+
+def _sign(gain: PairedGain | NotApplicable) -> int:
+    """Return 1 or −1 where the 95 % interval leaves zero out, else 0."""
+    if isinstance(gain, NotApplicable):
+        return 0
+    low, high = gain.interval()
+    return int(low > 0) - int(high < 0)
 
 
 def _account(model: ShortlistReranker, evidence: Evidence, strata: dict[str, BoolArray]) -> list[str]:
@@ -124,10 +138,8 @@ def _told(name: str, gain: PairedGain | NotApplicable) -> str:
     """Say in words what a stratum gains, and that it does not where the interval holds zero."""
     if isinstance(gain, NotApplicable):
         return ""
-    low, high = gain.interval()
-    size = f"{abs(100 * gain.gain):.1f} points"
-    if low > 0 or high < 0:
-        return f"{name} {'gain' if low > 0 else 'lose'} {size}."
+    if _sign(gain):
+        return f"{name} {'gain' if _sign(gain) > 0 else 'lose'} {abs(100 * gain.gain):.1f} points."
     return f"{name} show no change beyond chance ({points(gain.gain)} points)."
 
 
@@ -137,7 +149,7 @@ def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
     if isinstance(gain, NotApplicable):
         return Tile(name, percent(before), percent(after), "–", gain.reason, "level")
     low, high = gain.interval()
-    direction = "up" if low > 0 else "down" if high < 0 else "level"
+    direction = ("level", "up", "down")[_sign(gain)]
     n_rows = f"{int(which.sum()):,} rows"
     return Tile(
         name,
