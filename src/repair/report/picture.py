@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 __all__ = ["Picture", "minus", "missing", "number", "percent", "points"]
@@ -63,15 +64,15 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def points(difference: float) -> str:
-    """Return a difference of shares in points, with its sign; '–' for NaN.
+    """Return a difference of shares in points, with its sign; '–' for NaN and infinities.
 
     Examples
     --------
     >>> from repair.report.picture import points
-    >>> points(0.0253), points(-0.00001)
-    ('+2.5', '0.0')
+    >>> points(0.0253), points(-0.00001), points(float("inf"))
+    ('+2.5', '0.0', '–')
     """
-    if difference != difference:
+    if not isfinite(difference):
         return "–"
     rounded = round(100 * difference, 1) + 0.0  # −0.0 becomes 0.0
     return "0.0" if rounded == 0 else minus(f"{rounded:+.1f}")

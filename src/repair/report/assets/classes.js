@@ -3,8 +3,8 @@
   const columns = window.report.classes;
   const PAGE = 25;
   const heads = [
-    ["name", "class"], ["kind", "kind"], ["count", "examples"], ["rows", "rows"], ["before", "right before"],
-    ["after", "right after"], ["mended", "mended"], ["lost", "lost"], ["change", "change"], ["offset", "offset"],
+    ["name", "class"], ["change", "change"], ["mended", "mended"], ["lost", "lost"], ["before", "right before"],
+    ["after", "right after"], ["rows", "rows"], ["count", "examples"], ["kind", "kind"], ["offset", "offset"],
   ];
   const find = (id) => document.getElementById(id);
   const head = document.querySelector("#class-table thead tr");
