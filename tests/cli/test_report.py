@@ -5,7 +5,7 @@ import pytest
 pytestmark = pytest.mark.needs("typer", "pyarrow", "vl_convert")
 
 
-def test_a_page_is_written_from_a_model_and_rows(repair, data, fitted, tmp_path):
+def test_a_page_is_written_and_its_accuracies_are_those_of_evaluate(repair, data, fitted, tmp_path):
     out = tmp_path / "report.html"
     done = repair("report", fitted, data / "calibration.csv", data / "test.csv", "-o", out, "--rows", 5, "--json")
     assert done.code == 0, done.err
@@ -17,14 +17,9 @@ def test_a_page_is_written_from_a_model_and_rows(repair, data, fitted, tmp_path)
     page = out.read_text()
     assert "class 03" in page
     assert "of 5 of 200 test rows" in page
-
-
-def test_the_accuracies_are_those_of_evaluate(repair, data, fitted, tmp_path):
-    shown = repair("report", fitted, data / "calibration.csv", data / "test.csv", "-o", tmp_path / "r.html")
     told = json.loads(repair("evaluate", fitted, data / "test.csv", "--json").out)
-    assert f"on {100 * told['model']['unconditional']['hit@1']:.1f} % of 200 test rows" in shown.out
-    assert f"the base order does on {100 * told['base']['unconditional']['hit@1']:.1f} %" in shown.out
-    assert f"Wrote {tmp_path / 'r.html'}." in shown.out
+    assert f"on {100 * told['model']['unconditional']['hit@1']:.1f} % of 200 test rows" in found["sentences"][0]
+    assert f"the base order does on {100 * told['base']['unconditional']['hit@1']:.1f} %" in found["sentences"][0]
 
 
 def test_fit_writes_one_too_and_its_gain_is_the_one_that_is_printed(repair, data, tmp_path):
@@ -54,6 +49,7 @@ def test_texts_come_from_a_column_and_only_with_rows(repair, data, fitted, tmp_p
     done = repair(*command, "--rows", 3, "--text-column", "note")
     assert done.code == 0, done.err
     assert (tmp_path / "r.html").read_text().count("a tale") == 3
+    assert f"Wrote {tmp_path / 'r.html'}." in done.out
 
 
 def test_what_cannot_be_is_refused_before_the_fit(repair, data, fitted, tmp_path):
