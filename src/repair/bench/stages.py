@@ -20,6 +20,7 @@ from repair.bench.cache import Cache, Made, file_marks
 from repair.bench.methods import METHODS, Method
 from repair.bench.packing import pack, unpack
 from repair.bench.problem import Problem
+from repair.bench.trade_off import trade_off
 from repair.comparison_metrics import METRICS
 from repair.diagnosis.plain import plain
 
@@ -189,6 +190,7 @@ def _compared(
         "notes": list(fitted.account_.notes),
         "seconds": time.process_time() - start,
         "setup": vars(found.setup),
+        "trade_off": trade_off(fitted, test, base),
     }
     arrays: dict[str, AnyArray] = {
         "trials": np.stack([found.trials[title][metric] for metric in METRICS], axis=1),

@@ -193,5 +193,5 @@ def _altair() -> Any:
         import altair
         import vl_convert  # noqa: F401 - needed to write the files; better to know before drawing
     except ImportError:
-        raise MissingExtraError("figures need the extra 'report': pip install 'repair-rerank[report]'") from None
+        raise MissingExtraError("figures need the extra 'bench': pip install 'repair-rerank[bench]'") from None
     return altair

@@ -1,0 +1,52 @@
+"""How a fitted method trades rare classes against frequent ones: its dial turned on the test rows."""
+
+from typing import Any
+
+import numpy as np
+
+from repair.bench.base_scores import BaseScores
+from repair.class_table import rare_classes
+from repair.estimator import ShortlistReranker
+from repair.score_set import ScoreSet
+
+__all__ = ["trade_off"]
+
+DIALS = tuple(round(0.1 * step, 1) for step in range(-10, 21))
+
+
+def trade_off(model: ShortlistReranker, test: ScoreSet, base: BaseScores) -> dict[str, Any]:
+    """Return the accuracy over all rows of rare and of frequent classes at every dial.
+
+    The dial adds t·log(1/prior) to the final scores, so one reranking serves all of them.
+
+    Parameters
+    ----------
+    model : ShortlistReranker
+        Fitted.
+    test : ScoreSet
+    base : BaseScores
+        For counts, labels and groups.
+
+    Returns
+    -------
+    dict
+        ``dials``, ``rare``, ``frequent`` and ``accuracy``, lists of one length.
+    """
+    scores = test.scores if model.uses_all_scores else test.shortlist(model.n_candidates)
+    ranking = model.rerank(scores, embeddings=test.embeddings, dial=0.0)
+    groups = base.test_groups
+    weights = np.ones(len(base.test_labels))
+    if groups is not None:
+        codes = np.unique(groups, return_inverse=True)[1]
+        weights = 1.0 / np.bincount(codes)[codes]
+    rarity = -np.log((base.class_counts + 1.0) / (base.class_counts + 1.0).sum())
+    added = rarity[np.maximum(ranking.ids, 0)]
+    is_rare = rare_classes(base.class_counts)[base.test_labels]
+    found: dict[str, Any] = {"dials": list(DIALS), "rare": [], "frequent": [], "accuracy": []}
+    for dial in DIALS:
+        first = (ranking.scores + dial * added).argmax(axis=1)
+        right = ranking.ids[np.arange(len(first)), first] == base.test_labels
+        for name, which in (("rare", is_rare), ("frequent", ~is_rare), ("accuracy", np.ones(len(right), dtype=bool))):
+            total = weights[which].sum()
+            found[name].append(float((weights * right)[which].sum() / total) if total > 0 else None)
+    return found
