@@ -97,7 +97,7 @@ def gather(
         if not isinstance(given, ScoreSet) and (given is not None or name == "calibration"):
             raise InputError(f"{name} is {type(given).__name__}; pass a ScoreSet, such as ScoreSet(scores, labels)")
     checked = _checked(model, calibration)
-    given_test = None if test is None else model._shortlist(test.scores)
+    given_test = None if test is None else model._shortlist(test.scores, test.embeddings)
     judged = calibration if test is None else test
     _check_lengths(judged, row_ids=row_ids, row_texts=row_texts)
     dense, dense_judged = _dense(model, calibration), _dense(model, judged)
@@ -132,10 +132,14 @@ def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
     """Return the rows with what the model knows about the classes."""
     state = model._fitted()
     table = state.correction.table
+    shortlist = model._shortlist(calibration.scores, calibration.embeddings)
+    reference = {} if shortlist.embeddings is None else calibration.reference
     built = CalibrationSet.build(
-        model._shortlist(calibration.scores),
+        shortlist,
         calibration.labels,
         state.n_candidates,
+        embeddings=shortlist.embeddings,
+        **reference,
         groups=calibration.groups,
         sample_weight=calibration.sample_weight,
         class_names=table.class_names,

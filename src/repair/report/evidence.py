@@ -219,7 +219,9 @@ def _as_picked(model: ShortlistReranker, picked: RungResult) -> ShortlistReranke
     """Return an unfitted model with what ``auto`` picked without one outer fold."""
     assert isinstance(model, Reranker)
     if picked.rung == "base":
-        return model.clone(mode="base", terms=None, progress=False)
+        return model.clone(mode="base", terms=None, progress=False, shortlist_tau=None)
+    if picked.rung == "extended":  # the rows come with the shortlists that the model takes
+        return model.clone(mode="extended", progress=False, dial=picked.dial, shortlist_tau=0.0)
     penalties = {"lambda_a": picked.lambda_a, "lambda_theta": picked.lambda_theta, "dial": picked.dial}
     terms = model.terms if picked.rung == "pairwise" else None
-    return model.clone(mode=picked.rung, terms=terms, progress=False, **penalties)
+    return model.clone(mode=picked.rung, terms=terms, progress=False, shortlist_tau=None, **penalties)

@@ -44,7 +44,7 @@ def test_a_study_writes_its_record_and_its_section_reads_it(data, tmp_path, name
     assert written["study"] == name
     text = section(written)
     assert text.startswith(f"## {record['title']}\n")
-    assert f"run_study({name!r})" in text
+    assert f"`repair bench run {name}`" in text
     assert "paper" in text
     assert lines
 

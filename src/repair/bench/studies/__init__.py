@@ -13,7 +13,7 @@ from repair.files import write_atomically
 __all__ = ["STUDIES", "run_study", "section"]
 
 #: One file each in this folder, with ``TITLE``, ``run(data, quick, say)`` and ``body(record)``.
-STUDIES = ("hpo_ablation", "case_study", "rarebench_subsets")
+STUDIES = ("hpo_ablation", "case_study", "rarebench_subsets", "term_ablation")
 
 
 def run_study(
@@ -58,11 +58,8 @@ def run_study(
 def section(record: dict[str, Any]) -> str:
     """Return a section of a Markdown document: heading, how to run it, tables, and what they say of the paper."""
     name = record["study"]
-    command = (
-        f"```python\nfrom repair.bench.studies import run_study, section\n\nprint(section(run_study({name!r})))\n```"
-    )
     body: str = _study(name).body(record)
-    return f"## {record['title']}\n\n{command}\n\n{body}\n"
+    return f"## {record['title']}\n\n`repair bench run {name}`\n\n{body}\n"
 
 
 def _study(name: str) -> Any:
