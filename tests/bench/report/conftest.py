@@ -73,6 +73,24 @@ def _result(name="birds", gap=(0.015, -0.002, 0.03)):
     }
 
 
+def _with_own_list(name="birds"):
+    """Return a result in which a third method takes shortlists of its own."""
+    record = _result(name)
+    record["methods"] |= {
+        "REPAIR as published": {"metrics": _values(0.6), "own_list": False, "against": {}},
+        "extended": {"metrics": _values(0.64), "own_list": True, "against": {}},
+    }
+    for title, one in record["methods"].items():
+        others = [other for other in record["methods"] if other != title]
+        one["against"] = {other: _pair(0.04, 0.01, 0.07) for other in others} | one["against"]
+    return record
+
+
+@pytest.fixture
+def own_list_result():
+    return _with_own_list()
+
+
 @pytest.fixture
 def make_result():
     return _result

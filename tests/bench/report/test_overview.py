@@ -24,6 +24,19 @@ def test_every_method_of_every_benchmark_has_a_cell(results):
     assert everything.rows[0] == ["massive", "50.0", "61.5", "–"]
 
 
+def test_who_takes_its_own_shortlists_is_compared_over_all_rows_only(own_list_result):
+    covered, everything = overview_tables({"birds": own_list_result})
+    assert "extended" not in covered.header
+    assert everything.header[-1] == "extended"
+    assert everything.rows[0][-1] == "64.0"
+    gains = gain_tables({"birds": own_list_result})
+    assert gains[1].header == ["benchmark", "extended − REPAIR as published"]
+    assert gains[1].rows == [["birds", "+4.0 (+1.0 to +7.0) *"]]
+    by_caption = {one.caption.partition(": ")[2]: one.rows for one in standing_tables({"birds": own_list_result})}
+    assert ["extended", "1 / 0 / 0", "1 / 0 / 0"] in by_caption["accuracy over all rows of rare classes"]
+    assert [line[0] for line in by_caption["Hit@1 of rare classes, covered rows"]] == ["Classwise", "REPAIR"]
+
+
 def test_gains_are_marked_where_zero_is_left_out(results):
     (table,) = gain_tables(results)
     assert table.rows == [["massive", "+2.0 (+1.0 to +3.0) *"], ["few_tk", "−1.0 (−3.0 to +1.0)"]]

@@ -42,9 +42,15 @@ def test_the_document_has_an_overview_and_a_section_for_each(folder):
     assert "40 (4 groups) calibration and 30 test rows" in text
     assert "Base: B(c=1.0)." in text
     assert "Not real. Two rows left out." in text
-    assert text.count("<details>") == text.count("</details>") == 12
+    assert text.count("<details>") == text.count("</details>") == 24
+    assert "shortlists of their own" not in text  # nobody does
     assert "None" not in text
     assert "nan" not in text
+
+
+def test_who_takes_its_own_shortlists_is_named(folder, own_list_result):
+    (folder / "birds.json").write_text(json.dumps(own_list_result))
+    assert "their covered rows are other rows: extended. They are left out" in document(read_results(folder))
 
 
 def test_what_a_result_lacks_is_left_out(folder, make_result):

@@ -22,8 +22,9 @@ def test_signs_and_differences_name_their_pair(result):
     (signs,) = tables("signs", result)
     assert signs.caption == "Sign test over 2 trials, REPAIR against Classwise"
     assert signs.rows[0] == ["Hit@1", "4/1/0", "✓", "0.188", "n/a"]
-    intervals, gaps = tables("bootstrap", result)
-    assert intervals.rows[1][:2] == ["REPAIR", "61.5 (40.0 to 70.0)"]
+    covered, everything, gaps = tables("bootstrap", result)
+    assert covered.rows[1][:2] == everything.rows[1][:2] == ["REPAIR", "61.5 (40.0 to 70.0)"]
+    assert everything.header[1] == "Accuracy, all rows"
     assert gaps.caption.startswith("REPAIR − Classwise, 95 % interval of 50")
     assert gaps.rows[0] == ["Hit@1", "+1.5", "−0.2 to +3.0", "0.900", "0.200", "0.400"]
 
@@ -32,7 +33,33 @@ def test_a_result_of_one_method_has_no_pairs_and_still_its_intervals(result):
     del result["methods"]["Classwise"]
     with pytest.raises(AbsentError, match="birds: no pair to compare was run"):
         tables("signs", result)
-    assert len(tables("bootstrap", result)) == 1
+    assert len(tables("bootstrap", result)) == 2
+
+
+def test_who_takes_its_own_shortlists_is_in_no_column_over_covered_rows(own_list_result):
+    def titles(table):
+        return [line[0] for line in table.rows]
+
+    for covered in (tables("main", own_list_result)[0], *tables("trials", own_list_result)[:3]):
+        assert titles(covered) == ["Classwise", "REPAIR", "REPAIR as published"]
+    for everything in (tables("unconditional", own_list_result)[0], tables("trials", own_list_result)[3]):
+        assert titles(everything)[-1] == "extended"
+    *_, covered, everything = [one for one in tables("bootstrap", own_list_result) if one.caption.startswith("Fit")]
+    assert (len(covered.rows), len(everything.rows)) == (3, 4)
+    assert short_trials(own_list_result)[0].rows[-1][1:] == ["–", "–", "–", "64.0, 64.0 [64.0]"]
+
+
+def test_pairs_with_a_list_of_their_own_are_compared_over_all_rows(own_list_result):
+    signs = {one.caption.split(", ")[1]: [line[0] for line in one.rows] for one in tables("signs", own_list_result)}
+    assert signs["extended against REPAIR as published"] == [
+        "Accuracy, all rows",
+        "Rare, all rows",
+        "Frequent, all rows",
+    ]
+    covered, everything = short_differences(own_list_result)
+    assert covered.header == ["metric", "REPAIR − Classwise", "REPAIR − REPAIR as published"]
+    assert everything.header == ["metric", "extended − REPAIR as published"]
+    assert everything.rows[0] == ["Accuracy, all rows", "+4.0 (+1.0 to +7.0), p 0.200"]
 
 
 def test_lengths_components_quintiles_and_classes(result):

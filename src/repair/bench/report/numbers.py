@@ -5,16 +5,35 @@ from typing import Any
 
 from repair.comparison_metrics import METRICS
 
-__all__ = ["PAIRS", "Result", "against", "interval", "number", "p_value", "significant", "spread"]
+__all__ = [
+    "ALL_ROW_PAIRS",
+    "PAIRS",
+    "Result",
+    "against",
+    "interval",
+    "number",
+    "on_base_list",
+    "p_value",
+    "significant",
+    "spread",
+]
 
 Result = Mapping[str, Any]
 
-#: The pairs of methods that are reported, first the paper's question.
+#: The pairs of methods that are reported over covered rows, first the paper's question.
 PAIRS = (
     ("REPAIR", "Classwise"),
     ("REPAIR", "REPAIR as published"),
+    ("extended, base's list", "REPAIR as published"),
+    ("extended+embeddings, base's list", "REPAIR as published"),
+)
+#: The pairs that are reported over all rows only: the first takes shortlists of its own.
+ALL_ROW_PAIRS = (
+    ("extended", "REPAIR as published"),
+    ("extended+embeddings", "REPAIR as published"),
     ("auto", "REPAIR as published"),
     ("auto", "Base"),
+    ("auto+embeddings", "Base"),
 )
 MISSING = "n/a"
 
@@ -59,6 +78,20 @@ def against(result: Result, first: str, second: str) -> Any:
     """Return how one method compares with another, metric by metric, or None where one was not run."""
     methods = result["methods"]
     return methods[first]["against"][second] if first in methods and second in methods else None
+
+
+def on_base_list(result: Result) -> dict[str, Any]:
+    """Return the methods that rerank the base's shortlists, by title.
+
+    Only these share their covered rows; the others can be compared over all rows alone.
+
+    Examples
+    --------
+    >>> from repair.bench.report.numbers import on_base_list
+    >>> list(on_base_list({"methods": {"Base": {"own_list": False}, "extended": {"own_list": True}}}))
+    ['Base']
+    """
+    return {title: one for title, one in result["methods"].items() if not one.get("own_list", False)}
 
 
 def significant(difference: Result) -> int:

@@ -1,24 +1,57 @@
 """Tables over all benchmarks: what every method reaches, and who is significantly ahead of whom."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from repair.bench.report.numbers import PAIRS, Result, against, interval, number, significant
+from repair.bench.report.numbers import (
+    ALL_ROW_PAIRS,
+    PAIRS,
+    Result,
+    against,
+    interval,
+    number,
+    on_base_list,
+    significant,
+)
 from repair.bench.report.table import AbsentError, Table
 
 __all__ = ["OVERVIEWS", "gain_tables", "overview_tables", "standing_tables"]
 
 #: Methods that others are held against.
-RIVALS = ("Base", "LogitAdj", "Classwise", "Classwise+temperature", "REPAIR as published", "LambdaRank")
+RIVALS = (
+    "Base",
+    "LogitAdj",
+    "LogitAdj over all classes",
+    "Classwise",
+    "Classwise+temperature",
+    "REPAIR as published",
+    "LambdaRank",
+)
 #: Methods that are not ours to defend, and so are no first of a pair.
-NOT_FIRST = ("Base", "LogitAdj", "τ-norm", "Temperature", "LambdaRank", "Pairwise-only", "REPAIR as published")
+NOT_FIRST = (
+    "Base",
+    "LogitAdj",
+    "LogitAdj over all classes",
+    "τ-norm",
+    "Temperature",
+    "LambdaRank",
+    "Pairwise-only",
+    "REPAIR as published",
+)
 ALL_ROWS = "accuracy"
+#: What methods are held against each other by; over covered rows only those on the base's list.
+STANDINGS = {
+    ALL_ROWS: "accuracy over all rows",
+    "accuracy_rare": "accuracy over all rows of rare classes",
+    "rare": "Hit@1 of rare classes, covered rows",
+}
 
 Results = Mapping[str, Result]
 
 
 def overview_tables(results: Results) -> list[Table]:
-    """Return what every method reaches on every benchmark: over covered rows, over all rows, and two differences."""
+    """Return what every method reaches on every benchmark: over covered rows of the base's list, over all rows."""
     titles = _titles(results)
+    shared = _shared(results)
 
     def covered(record: Result, title: str) -> str:
         metrics = record["methods"][title]["metrics"]
@@ -28,7 +61,7 @@ def overview_tables(results: Results) -> list[Table]:
         return number(record["methods"][title]["metrics"][ALL_ROWS]["mean"], ALL_ROWS)
 
     return [
-        _by_benchmark("Hit@1 (Rare) over covered rows, percent, mean over the trials", results, titles, covered),
+        _by_benchmark("Hit@1 (Rare) over covered rows, percent, mean over the trials", results, shared, covered),
         _by_benchmark("Accuracy over all rows, percent, mean over the trials", results, titles, everything),
     ]
 
@@ -39,11 +72,11 @@ def standing_tables(results: Results) -> list[Table]:
     Significant means that the interval of the paired bootstrap difference, of the fits on all
     calibration rows, leaves out zero.
     """
-    titles = _titles(results)
-    firsts = [one for one in titles if one not in NOT_FIRST]
-    rivals = [one for one in RIVALS if one in titles]
     found = []
-    for metric, what in ((ALL_ROWS, "accuracy over all rows"), ("rare", "Hit@1 of rare classes, covered rows")):
+    for metric, what in STANDINGS.items():
+        titles = _shared(results) if metric == "rare" else _titles(results)
+        firsts = [one for one in titles if one not in NOT_FIRST]
+        rivals = [one for one in RIVALS if one in titles]
         rows = [[first, *(_standing(results, first, rival, metric) for rival in rivals)] for first in firsts]
         if rows and rivals:
             caption = f"Benchmarks significantly above / below / neither: {what}"
@@ -54,21 +87,32 @@ def standing_tables(results: Results) -> list[Table]:
 
 
 def gain_tables(results: Results) -> list[Table]:
-    """Return REPAIR's and auto's difference to the methods of the paper, benchmark by benchmark."""
-    present = [pair for pair in PAIRS if any(against(one, *pair) for one in results.values())]
-    if not present:
+    """Return our differences to the methods of the paper, benchmark by benchmark: over covered rows, over all rows."""
+    shared = _shared(results)
+    pairs = [pair for pair in PAIRS if pair[0] in shared and pair[1] in shared]
+    found = [
+        *_gains(results, pairs, "hit@1", "ΔHit@1 over covered rows"),
+        *_gains(results, ALL_ROW_PAIRS, ALL_ROWS, "Difference in accuracy over all rows"),
+    ]
+    if not found:
         raise AbsentError("no pair of methods to compare was run")
+    return found
+
+
+def _gains(results: Results, pairs: Sequence[tuple[str, str]], metric: str, what: str) -> list[Table]:
+    present = [pair for pair in pairs if any(against(one, *pair) for one in results.values())]
     rows = []
     for name, record in results.items():
         cells = []
         for first, second in present:
             pair = against(record, first, second)
-            one = None if pair is None else pair["hit@1"]["difference"]
-            shown = "–" if one is None else f"{number(one['estimate'], 'hit@1', '+')} ({interval(one, 'hit@1', '+')})"
+            one = None if pair is None else pair[metric]["difference"]
+            shown = "–" if one is None else f"{number(one['estimate'], metric, '+')} ({interval(one, metric, '+')})"
             cells.append(shown + ("" if one is None or not significant(one) else " *"))
         rows.append([name, *cells])
-    caption = "ΔHit@1 over covered rows, points, with its interval; * where it leaves out zero"
-    return [Table(caption, ["benchmark", *(f"{first} − {second}" for first, second in present)], rows)]
+    caption = f"{what}, points, with its interval; * where it leaves out zero"
+    header = ["benchmark", *(f"{first} − {second}" for first, second in present)]
+    return [Table(caption, header, rows)] if present else []
 
 
 OVERVIEWS: dict[str, Callable[[Results], list[Table]]] = {
@@ -82,6 +126,12 @@ def _titles(results: Results) -> list[str]:
     """Return all methods of all benchmarks, in the order of the benchmark with the most."""
     by_length = sorted(results.values(), key=lambda one: -len(one["methods"]))  # most benchmarks have all of them
     return list(dict.fromkeys(title for one in by_length for title in one["methods"]))
+
+
+def _shared(results: Results) -> list[str]:
+    """Return the methods that rerank the base's shortlists, in the same order."""
+    shared = {title for one in results.values() for title in on_base_list(one)}
+    return [title for title in _titles(results) if title in shared]
 
 
 def _by_benchmark(caption: str, results: Results, titles: list[str], cell: Callable[[Result, str], str]) -> Table:

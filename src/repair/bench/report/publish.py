@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from repair.bench.report.agreement import agreement, agreement_counts
-from repair.bench.report.numbers import Result
+from repair.bench.report.numbers import Result, on_base_list
 from repair.bench.report.overview import gain_tables, overview_tables, standing_tables
 from repair.bench.report.reading import Results, read_results
 from repair.bench.report.result_tables import KINDS, interval_tables
@@ -22,17 +22,32 @@ __all__ = ["document", "publish"]
 COMMAND = "repair bench publish"
 SYNTHETIC_DOCUMENT = "results-synthetic.md"
 READING = """\
-How to read it. Every method reranks the same shortlists of a frozen base model. *Hit@1*, *Rare* (classes below the
-largest fifth by training rows) and the other figures of the main tables are over covered rows, those whose true class
-is on the shortlist; accuracy over all rows counts the others as misses. *Mean ± std* is over trials, each fitted on a
-subsample of the calibration rows (of the groups, where there are groups): the spread speaks of the calibration rows
-only. Intervals are percentiles of a bootstrap of the test rows (or groups) for the fit on all calibration rows; a
-difference is paired, and *significant* means that its interval leaves out zero, without a correction for the number of
-benchmarks and metrics. With five trials the exact sign test cannot go below 0.031; the paper's mark for four wins in
-five has p = 0.19. Hyperparameters are chosen on calibration rows only."""
-#: Which tables a benchmark's section has, and those that are folded away.
-SHOWN = (KINDS["main"], KINDS["unconditional"], KINDS["paper"], short_differences, short_signs)
-FOLDED = (interval_tables, KINDS["k"], KINDS["ablation"], KINDS["quintiles"], KINDS["distribution"], short_trials)
+How to read it. Every method reranks the scores of a frozen base model, most of them the base's own shortlists.
+*Hit@1*, *Rare* (classes below the largest fifth by training rows) and the other figures of the main tables are
+over covered rows, those whose true class is on the shortlist; accuracy over all rows counts the others as misses.
+*Mean ± std* is over trials, each fitted on a subsample of the calibration rows (of the groups, where there are
+groups): the spread speaks of the calibration rows only. Intervals are percentiles of a bootstrap of the test rows
+(or groups) for the fit on all calibration rows; a difference is paired, and *significant* means that its interval
+leaves out zero, without a correction for the number of benchmarks and metrics unless Holm is named. With five
+trials the exact sign test cannot go below 0.031; the paper's mark for four wins in five has p = 0.19.
+Hyperparameters are chosen on calibration rows only."""
+OWN_LISTS = """\
+These methods take shortlists of their own, so their covered rows are other rows: {titles}. They are left out of every
+table over covered rows, and stand beside the others in tables over all rows only."""
+#: The tables of a benchmark's section, each folded away.
+FOLDED = (
+    KINDS["main"],
+    KINDS["unconditional"],
+    KINDS["paper"],
+    short_differences,
+    short_signs,
+    interval_tables,
+    KINDS["k"],
+    KINDS["ablation"],
+    KINDS["quintiles"],
+    KINDS["distribution"],
+    short_trials,
+)
 
 
 def publish(results: "str | PathLike[str]", out: "str | PathLike[str]") -> list[Path]:
@@ -84,7 +99,14 @@ def _head(results: Results) -> str:
     ]
     if SYNTHETIC in results.studies:
         lines.append(f"The synthetic experiments are in [{SYNTHETIC_DOCUMENT}]({SYNTHETIC_DOCUMENT}).")
-    return "\n\n".join([*lines, READING])
+    return "\n\n".join([*lines, READING, *_own_lists(results.benchmarks)])
+
+
+def _own_lists(benchmarks: Mapping[str, Result]) -> list[str]:
+    titles = dict.fromkeys(
+        title for one in benchmarks.values() for title in one["methods"] if title not in on_base_list(one)
+    )
+    return [OWN_LISTS.format(titles=", ".join(titles))] if titles else []
 
 
 def _versions(record: Result) -> str:
@@ -123,8 +145,6 @@ def _benchmark(result: Result) -> str:
         _chosen(result),
         agreement(result),
     ]
-    for make in SHOWN:
-        parts += _tables(make, result)
     for make in FOLDED:
         parts += _tables(make, result, folded=True)
     return "\n\n".join(part for part in parts if part)
@@ -176,8 +196,8 @@ def _seconds(result: Result) -> str:
 
 def _chosen(result: Result) -> str:
     """Return what `auto` says of its choice: it is the method whose choice users will meet."""
-    notes = result["methods"].get("auto", {}).get("notes", [])
-    return f"`auto`: {' '.join(map(_sentence, notes))}" if notes else ""
+    said = {title: result["methods"].get(title, {}).get("notes", []) for title in ("auto", "auto+embeddings")}
+    return "\n\n".join(f"`{title}`: {' '.join(map(_sentence, notes))}" for title, notes in said.items() if notes)
 
 
 def _sentence(text: str) -> str:

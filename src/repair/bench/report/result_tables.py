@@ -4,18 +4,29 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from repair.bench.report.numbers import PAIRS, Result, against, interval, number, p_value, spread
+from repair.bench.report.numbers import (
+    ALL_ROW_PAIRS,
+    PAIRS,
+    Result,
+    against,
+    interval,
+    number,
+    on_base_list,
+    p_value,
+    spread,
+)
 from repair.bench.report.table import AbsentError, Table
 from repair.class_table import rare_classes
 from repair.comparison_metrics import METRICS
 
-__all__ = ["KINDS", "all_tables", "class_counts", "compared_pairs", "interval_tables", "tables"]
+__all__ = ["KINDS", "all_tables", "class_counts", "compared", "interval_tables", "tables"]
 
 CONDITIONAL = ("hit@1", "hit@3", "mrr", "rare", "frequent", "macro", "hfr", "nll")
 UNCONDITIONAL = ("coverage", "accuracy", "accuracy_rare", "accuracy_frequent")
+ALL_ROWS = ("accuracy", "accuracy_rare", "accuracy_frequent")
 QUESTIONS = ("hit@1", "hit@3", "mrr", "rare", "frequent", "hfr")
-#: Metrics whose intervals are listed; macro has none.
-WITH_INTERVAL = ("hit@1", "rare", "frequent", "hfr", "accuracy")
+#: Metrics of covered rows whose intervals are listed; macro has none.
+WITH_INTERVAL = ("hit@1", "rare", "frequent", "hfr")
 COMPONENTS = {"Classwise": "offsets only", "Pairwise-only": "terms only", "REPAIR": "both"}
 
 
@@ -51,23 +62,23 @@ def all_tables(result: Result) -> str:
 
 
 def main_tables(result: Result) -> list[Table]:
-    """Return the conditional metrics: mean ± standard deviation over the trials."""
+    """Return the conditional metrics of all who share the base's list: mean ± standard deviation over the trials."""
     caption = f"Covered rows, k = {result['settings']['n_candidates']}, mean ± std of {_trials(result)} trials"
-    return [_by_method(result, CONDITIONAL, caption)]
+    return [_by_method(on_base_list(result), CONDITIONAL, caption)]
 
 
 def unconditional_tables(result: Result) -> list[Table]:
     """Return coverage and accuracy over all rows; an uncovered row is a miss."""
-    return [_by_method(result, UNCONDITIONAL, f"All rows, mean ± std of {_trials(result)} trials")]
+    return [_by_method(result["methods"], UNCONDITIONAL, f"All rows, mean ± std of {_trials(result)} trials")]
 
 
 def sign_tables(result: Result) -> list[Table]:
     """Return wins over the trials, the paper's mark and the exact sign test, a table for each pair."""
     header = ["metric", "W/L/T", "≥ 4/5", "p", "p Holm"]
     found = []
-    for first, second in compared_pairs(result):
+    for first, second, metrics in compared(result):
         rows = []
-        for metric in QUESTIONS:
+        for metric in metrics:
             one = against(result, first, second)[metric]["signs"]
             counts = f"{one['wins']}/{one['losses']}/{one['ties']}"
             mark = "✓" if one["mark"] else ""
@@ -77,23 +88,26 @@ def sign_tables(result: Result) -> list[Table]:
 
 
 def interval_tables(result: Result) -> list[Table]:
-    """Return the fits on all calibration rows with their bootstrap intervals."""
-    header = ["method", *(METRICS[metric].title for metric in WITH_INTERVAL)]
-    rows = []
-    for title, one in result["methods"].items():
-        cells = [one["metrics"][metric] for metric in WITH_INTERVAL]
-        named = zip(cells, WITH_INTERVAL, strict=True)
-        rows.append([title, *(f"{number(cell['full'], name)} ({interval(cell, name)})" for cell, name in named)])
-    return [Table(f"Fit on all calibration rows with {_level(result)} intervals", header, rows)]
+    """Return the fits on all calibration rows with their bootstrap intervals: over covered rows, over all rows."""
+    fits = f"Fit on all calibration rows with {_level(result)} intervals"
+    found = []
+    chosen = ((on_base_list(result), WITH_INTERVAL, "covered rows"), (result["methods"], ALL_ROWS, "all rows"))
+    for methods, metrics, which in chosen:
+        rows = []
+        for title, one in methods.items():
+            named = [(one["metrics"][metric], metric) for metric in metrics]
+            rows.append([title, *(f"{number(cell['full'], name)} ({interval(cell, name)})" for cell, name in named)])
+        found.append(Table(f"{fits}, {which}", ["method", *(METRICS[metric].title for metric in metrics)], rows))
+    return found
 
 
 def difference_tables(result: Result) -> list[Table]:
     """Return paired bootstrap differences of the fits on all calibration rows, a table for each pair."""
     header = ["metric", "Δ", "interval", "P(Δ>0)", "p", "p Holm"]
     found = []
-    for first, second in compared_pairs(result):
+    for first, second, metrics in compared(result):
         rows = []
-        for metric in QUESTIONS:
+        for metric in metrics:
             one = against(result, first, second)[metric]["difference"]
             shown = number(one["estimate"], metric, "+"), interval(one, metric, "+")
             share = "n/a" if one["p_positive"] is None else f"{one['p_positive']:.3f}"
@@ -175,12 +189,13 @@ def distribution_tables(result: Result) -> list[Table]:
 
 
 def trial_tables(result: Result) -> list[Table]:
-    """Return every trial of every method: Hit@1, Rare and Frequent over covered rows."""
+    """Return every trial of every method: Hit@1, Rare and Frequent over covered rows, and accuracy over all rows."""
     found = []
-    for metric in ("hit@1", "rare", "frequent"):
+    for metric in ("hit@1", "rare", "frequent", "accuracy"):
         header = ["method", *(f"trial {trial}" for trial in range(1, _trials(result) + 1)), "full fit"]
         rows = []
-        for title, one in result["methods"].items():
+        methods = result["methods"] if metric in ALL_ROWS else on_base_list(result)
+        for title, one in methods.items():
             cells = one["metrics"][metric]
             rows.append([title, *(number(value, metric) for value in (*cells["trials"], cells["full"]))])
         found.append(Table(f"{METRICS[metric].title}, trial by trial", header, rows))
@@ -228,17 +243,22 @@ def class_counts(result: Result) -> list[float]:
     return found
 
 
-def compared_pairs(result: Result) -> list[tuple[str, str]]:
-    """Return those of `PAIRS` that were both run, or refuse where none was."""
-    found = [(first, second) for first, second in PAIRS if against(result, first, second) is not None]
+def compared(result: Result) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Return the pairs that were both run with the metrics they are compared by, or refuse where none was.
+
+    Where one of them takes shortlists of its own these are the metrics over all rows.
+    """
+    shared = on_base_list(result)
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    found += [(*pair, QUESTIONS) for pair in PAIRS if pair[0] in shared and pair[1] in shared]
+    found += [(*pair, ALL_ROWS) for pair in ALL_ROW_PAIRS if against(result, *pair) is not None]
     if not found:
-        wanted = "; ".join(f"{first} and {second}" for first, second in PAIRS)
+        wanted = "; ".join(f"{first} and {second}" for first, second in (*PAIRS, *ALL_ROW_PAIRS))
         raise AbsentError(f"{result['benchmark']}: no pair to compare was run ({wanted})")
     return found
 
 
-def _by_method(result: Result, metrics: Sequence[str], caption: str) -> Table:
-    methods = result["methods"]
+def _by_method(methods: Result, metrics: Sequence[str], caption: str) -> Table:
     rows = [[title, *(spread(one["metrics"][name], name) for name in metrics)] for title, one in methods.items()]
     return Table(caption, ["method", *(METRICS[name].title for name in metrics)], rows)
 

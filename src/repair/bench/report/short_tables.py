@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from repair.bench.report.numbers import Result, against, interval, number, p_value
-from repair.bench.report.result_tables import QUESTIONS, compared_pairs
+from repair.bench.report.numbers import Result, against, interval, number, on_base_list, p_value
+from repair.bench.report.result_tables import ALL_ROWS, QUESTIONS, compared
 from repair.bench.report.table import Table
 from repair.comparison_metrics import METRICS
 
@@ -20,7 +20,7 @@ def short_differences(result: Result) -> list[Table]:
 
     level = f"{100 * result['setup']['level']:g} %"
     caption = f"Paired differences of the fits on all calibration rows, with {level} intervals"
-    return [_by_pair(result, caption, cell)]
+    return _by_pair(result, caption, cell)
 
 
 def short_signs(result: Result) -> list[Table]:
@@ -32,16 +32,20 @@ def short_signs(result: Result) -> list[Table]:
         return f"{signs['wins']}/{signs['losses']}/{signs['ties']}{mark}, p {p_value(signs['p_value'])}"
 
     caption = "Sign tests over the trials: wins/losses/ties, ✓ for the paper's mark, exact one-sided p"
-    return [_by_pair(result, caption, cell)]
+    return _by_pair(result, caption, cell)
 
 
 def short_trials(result: Result) -> list[Table]:
     """Return every trial of every method, all trials in one cell, and the fit on all calibration rows."""
-    metrics = ("hit@1", "rare", "frequent")
+    metrics = ("hit@1", "rare", "frequent", "accuracy")
+    shared = on_base_list(result)
     rows = []
     for title, one in result["methods"].items():
         cells = []
         for metric in metrics:
+            if metric != "accuracy" and title not in shared:
+                cells.append("–")  # its covered rows are other rows
+                continue
             values = one["metrics"][metric]
             listed = ", ".join(number(value, metric) for value in values["trials"])
             cells.append(f"{listed} [{number(values['full'], metric)}]")
@@ -49,10 +53,16 @@ def short_trials(result: Result) -> list[Table]:
     return [Table("Trial by trial [fit on all rows]", ["method", *(METRICS[one].title for one in metrics)], rows)]
 
 
-def _by_pair(result: Result, caption: str, cell: Callable[[Result, str], str]) -> Table:
-    pairs = compared_pairs(result)
-    rows = [
-        [METRICS[metric].title, *(cell(against(result, *pair)[metric], metric) for pair in pairs)]
-        for metric in QUESTIONS
-    ]
-    return Table(caption, ["metric", *(f"{first} − {second}" for first, second in pairs)], rows)
+def _by_pair(result: Result, caption: str, cell: Callable[[Result, str], str]) -> list[Table]:
+    """Return a table over covered rows and one over all rows, each with the pairs that may be compared so."""
+    found = []
+    for metrics, which in ((QUESTIONS, "covered rows"), (ALL_ROWS, "all rows")):
+        pairs = [(first, second) for first, second, asked in compared(result) if asked == metrics]
+        rows = [
+            [METRICS[metric].title, *(cell(against(result, *pair)[metric], metric) for pair in pairs)]
+            for metric in metrics
+        ]
+        if pairs:
+            header = ["metric", *(f"{first} − {second}" for first, second in pairs)]
+            found.append(Table(f"{caption}, {which}", header, rows))
+    return found
