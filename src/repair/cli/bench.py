@@ -77,7 +77,9 @@ def run_benchmarks(
 
 
 def print_table(
-    kind: Annotated[str, typer.Argument(help="main, signs, …; a wrong one lists them all.", show_default=False)],
+    kind: Annotated[
+        str, typer.Argument(help="main, signs, beyond, …; a wrong one lists them all.", show_default=False)
+    ],
     names: Benchmarks = None,
     results: Results = RESULTS,
     form: Annotated[str, typer.Option("--format", help="text, markdown, csv or latex.")] = "text",

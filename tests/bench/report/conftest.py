@@ -86,6 +86,39 @@ def _with_own_list(name="birds"):
     return record
 
 
+def _beyond(name, gap, *, accuracy=0.8, rows=500, p_value=0.001):
+    """Return a result in which the extended mode differs from everyone by one gap, and the published one errs."""
+    titles = ("Base", "LogitAdj", "REPAIR as published", "extended, base's list", "extended")
+    record = _result(name)
+    record["data"]["test_rows"] = rows
+    record["methods"] = {
+        title: {"metrics": _values(accuracy), "own_list": title == "extended", "against": {}} for title in titles
+    }
+    for title, one in record["methods"].items():
+        for other in titles:
+            if other != title:
+                ours = title.startswith("extended") and not other.startswith("extended")
+                one["against"][other] = _pair(*(gap if ours else (0.0, -0.01, 0.01)))
+                for metric in one["against"][other].values():
+                    metric["difference"]["p_value"] = p_value if ours else 1.0
+    return record
+
+
+@pytest.fixture
+def make_beyond():
+    return _beyond
+
+
+@pytest.fixture
+def beyond_results():
+    """Three benchmarks: one clearly better, one unclear, one small and worse."""
+    return {
+        "better": _beyond("better", (0.04, 0.02, 0.06)),
+        "open": _beyond("open", (0.01, -0.01, 0.03), accuracy=0.9, p_value=0.3),
+        "small": _beyond("small", (-0.02, -0.03, -0.01), accuracy=0.5, rows=71, p_value=0.03),
+    }
+
+
 @pytest.fixture
 def own_list_result():
     return _with_own_list()

@@ -10,6 +10,17 @@ from repair.bench.report.table import AbsentError
 pytestmark = pytest.mark.needs("altair", "vl_convert")
 
 
+@pytest.fixture
+def result(result):
+    result["methods"]["REPAIR"]["trade_off"] = {
+        "dials": [-1.0, 0.0, 1.0],
+        "frequent": [0.9, 0.8, None],
+        "rare": [0.2, 0.5, None],
+        "accuracy": [0.6, 0.7, None],
+    }
+    return result
+
+
 @pytest.mark.parametrize("kind", FIGURES)
 def test_every_figure_is_drawn_in_both_forms(result, tmp_path, kind):
     written = save_figure(figure(kind, result), tmp_path / "out" / kind)
@@ -26,7 +37,13 @@ def test_the_numbers_are_those_of_the_result(result):
     assert values("quintiles") == [{"quintile": "Q1", "gain": 5.0, "low": 3.0, "high": 7.0}]
     assert [row["count"] for row in values("distribution", 0)] == [10, 5, 3, 1, 1]
     assert values("distribution", 1) == [{"rank": 1.5}]  # one class of five is frequent
-    assert {(row["method"], row["rare"]) for row in values("frontier")} == {("Classwise", 50.0), ("REPAIR", 61.5)}
+    assert values("frontier") == [
+        {"method": "REPAIR", "dial": -1.0, "frequent": 90.0, "rare": 20.0},
+        {"method": "REPAIR", "dial": 0.0, "frequent": 80.0, "rare": 50.0},
+    ]
+    line, point = figure("frontier", result).to_dict()["layer"]
+    assert "transform" not in line
+    assert point["transform"] == [{"filter": "datum.dial == 0"}]
     assert [row["value"] for row in values("k") if row["metric"] == "Rare"] == [70.0, None]
 
 

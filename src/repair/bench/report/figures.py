@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from repair.bench.report.numbers import Result
+from repair.bench.report.beyond_frontier import curve_points
+from repair.bench.report.numbers import EMBEDDED, EXTENDED, PUBLISHED, Result
 from repair.bench.report.result_tables import class_counts
 from repair.bench.report.table import AbsentError
 from repair.class_table import rare_classes
@@ -24,6 +25,8 @@ RULE = "#888888"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 #: Told apart by most eyes (Okabe and Ito).
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#009e73", "#0072b2", "#d55e00", "#cc79a7", "#999999")
+#: Whose curves are drawn: as many as there are colours.
+CURVES = ("Base", "LogitAdj", "LogitAdj over all classes", "LambdaRank", PUBLISHED, EXTENDED, EMBEDDED, "REPAIR")
 
 
 def figure(kind: str, result: Result) -> Any:
@@ -138,31 +141,27 @@ def k_figure(result: Result) -> Any:
 
 
 def frontier_figure(result: Result) -> Any:
-    """Draw every method by what it reaches on frequent and on rare classes."""
-    rows = []
-    for title, one in result["methods"].items():
-        frequent, rare = (_percent(one["metrics"][name]["mean"]) for name in ("frequent", "rare"))
-        if frequent is not None and rare is not None:
-            rows.append({"method": title, "frequent": frequent, "rare": rare})
+    """Draw what each method reaches on frequent and on rare classes as its dial is turned, and where dial 0 is."""
+    rows = [
+        {"method": title, "dial": dial, "frequent": 100 * frequent, "rare": 100 * rare}
+        for title in CURVES
+        if "trade_off" in result["methods"].get(title, {})
+        for dial, frequent, rare in curve_points(result["methods"][title]["trade_off"])
+    ]
     if not rows:
-        raise AbsentError(f"{result['benchmark']}: rare or frequent classes have no covered row")
+        raise AbsentError(f"{result['benchmark']}: no method was run with its dial turned on rare and frequent rows")
     alt = _altair()
+    order = [title for title in CURVES if any(row["method"] == title for row in rows)]
     places = (
-        alt.X("frequent:Q", title="Frequent, percent of covered rows", scale=alt.Scale(zero=False, padding=30)),
-        alt.Y("rare:Q", title="Rare, percent of covered rows", scale=alt.Scale(zero=False, padding=20)),
+        alt.X("frequent:Q", title="Frequent, percent of all rows", scale=alt.Scale(zero=False, padding=20)),
+        alt.Y("rare:Q", title="Rare, percent of all rows", scale=alt.Scale(zero=False, padding=20)),
+        alt.Color("method:N", title=None, scale=alt.Scale(domain=order, range=_cycle(COLOURS, order))),
     )
-    order = [row["method"] for row in rows]
-    # Colours and shapes together tell more methods apart than either would.
-    points = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_point(filled=True, size=70)
-        .encode(
-            *places,
-            alt.Color("method:N", title=None, scale=alt.Scale(domain=order, range=_cycle(COLOURS, order))),
-            alt.Shape("method:N", title=None, scale=alt.Scale(domain=order, range=_cycle(SHAPES, order))),
-        )
-    )
-    return _finish(points, result, "frequent and rare classes")
+    shape = alt.Shape("method:N", title=None, scale=alt.Scale(domain=order, range=_cycle(SHAPES, order)))
+    lines = alt.Chart().mark_line(strokeWidth=1.5, opacity=0.8).encode(*places, alt.Order("dial:Q"))
+    own = alt.Chart().mark_point(filled=True, size=80, opacity=1).encode(*places, shape)
+    chart = alt.layer(lines, own.transform_filter("datum.dial == 0"), data=alt.Data(values=rows))
+    return _finish(chart, result, "the dial turned; points: dial 0")
 
 
 #: Every figure, by the name it is asked for.

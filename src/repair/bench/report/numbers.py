@@ -7,7 +7,10 @@ from repair.comparison_metrics import METRICS
 
 __all__ = [
     "ALL_ROW_PAIRS",
+    "EMBEDDED",
+    "EXTENDED",
     "PAIRS",
+    "PUBLISHED",
     "Result",
     "against",
     "interval",
@@ -20,18 +23,21 @@ __all__ = [
 
 Result = Mapping[str, Any]
 
+PUBLISHED = "REPAIR as published"
+EXTENDED, EMBEDDED = "extended", "extended+embeddings"
+
 #: The pairs of methods that are reported over covered rows, first the paper's question.
 PAIRS = (
     ("REPAIR", "Classwise"),
-    ("REPAIR", "REPAIR as published"),
-    ("extended, base's list", "REPAIR as published"),
-    ("extended+embeddings, base's list", "REPAIR as published"),
+    ("REPAIR", PUBLISHED),
+    ("extended, base's list", PUBLISHED),
+    ("extended+embeddings, base's list", PUBLISHED),
 )
 #: The pairs that are reported over all rows only: the first takes shortlists of its own.
 ALL_ROW_PAIRS = (
-    ("extended", "REPAIR as published"),
-    ("extended+embeddings", "REPAIR as published"),
-    ("auto", "REPAIR as published"),
+    (EXTENDED, PUBLISHED),
+    (EMBEDDED, PUBLISHED),
+    ("auto", PUBLISHED),
     ("auto", "Base"),
     ("auto+embeddings", "Base"),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from repair.bench.report.beyond import beyond_tables
 from repair.bench.report.numbers import (
     ALL_ROW_PAIRS,
     PAIRS,
@@ -119,6 +120,7 @@ OVERVIEWS: dict[str, Callable[[Results], list[Table]]] = {
     "overview": overview_tables,
     "gains": gain_tables,
     "standing": standing_tables,
+    "beyond": beyond_tables,
 }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from repair.bench.report.agreement import agreement, agreement_counts
+from repair.bench.report.beyond import beyond_section
 from repair.bench.report.numbers import Result, on_base_list
 from repair.bench.report.overview import gain_tables, overview_tables, standing_tables
 from repair.bench.report.reading import Results, read_results
@@ -84,7 +85,7 @@ def publish(results: "str | PathLike[str]", out: "str | PathLike[str]") -> list[
 def document(results: Results) -> str:
     """Return the whole document as Markdown."""
     sections = {name: _study(record) for name, record in results.studies.items() if name != SYNTHETIC}
-    parts = [_head(results), *_overview(results.benchmarks)]
+    parts = [_head(results), *_beyond(results.benchmarks), *_overview(results.benchmarks)]
     parts += [_benchmark(record) for record in results.benchmarks.values()]
     parts += [section for section in sections.values() if section]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -112,6 +113,13 @@ def _own_lists(benchmarks: Mapping[str, Result]) -> list[str]:
 def _versions(record: Result) -> str:
     used = ", ".join(f"{name} {version}" for name, version in record.get("versions", {}).items())
     return f"repair {record['version']}; {used}"
+
+
+def _beyond(benchmarks: Mapping[str, Result]) -> list[str]:
+    try:
+        return beyond_section(benchmarks)
+    except AbsentError:
+        return []
 
 
 def _overview(benchmarks: Mapping[str, Result]) -> list[str]:
