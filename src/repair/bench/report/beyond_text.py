@@ -3,9 +3,10 @@
 __all__ = ["ABLATION", "CLOSURE", "DIFFERENCES", "FRONTIER", "OPENING", "TARGETS", "TRIED"]
 
 OPENING = """\
-The mode *extended* adds terms that the paper does not have and takes shortlists of its own; *+embeddings* also
-uses a vector of each row. Over all rows everyone can be compared, whatever the shortlist: percent, mean over the
-trials."""
+The mode *extended* adds terms that the paper does not have and takes shortlists of its own. *+embeddings* also
+gets a vector of each row and the base's labelled training rows, which no rival gets: its gains show what that
+knowledge is worth, not a better use of the same scores. Over all rows everyone can be compared, whatever the
+shortlist."""
 DIFFERENCES = """\
 The differences below are of the fits on all calibration rows. One family for Holm's correction is all benchmarks
 and all rivals of one method. Some benchmarks share their test rows or their data, so they are not independent
