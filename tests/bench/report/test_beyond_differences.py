@@ -7,6 +7,7 @@ from repair.bench.report.beyond_differences import (
     count_table,
     difference_table,
     family,
+    side_table,
     worse_pairs,
 )
 
@@ -35,6 +36,15 @@ def test_the_tables_show_interval_corrected_p_and_counts(beyond_results):
         ["extended", *["1 / 0 of 3 (1 / 1)"] * 2, "–", "–", "1 / 0 of 3 (1 / 1)"],
         ["extended+embeddings", *["–"] * 5],
     ]
+
+
+def test_rare_and_frequent_classes_are_counted_apart(beyond_results):
+    gap = beyond_results["better"]["methods"]["extended"]["against"]["LogitAdj"]["accuracy_rare"]["difference"]
+    gap |= {"low": -0.2, "high": -0.1}
+    rare, frequent, *others = side_table(beyond_results).rows
+    assert rare[:4] == ["extended", "rare classes", "1 / 1 of 3", "0 / 2 of 3"]
+    assert frequent[:4] == ["extended", "frequent classes", "1 / 1 of 3", "1 / 1 of 3"]
+    assert {cell for line in others for cell in line[2:]} == {"–"}
 
 
 def test_who_is_above_is_named_but_not_our_own_forms(beyond_results):

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 
 from repair.bench.report import beyond_text as text
 from repair.bench.report.beyond_closure import closure_table
-from repair.bench.report.beyond_differences import FIRSTS, ablation_table, count_table, difference_table
+from repair.bench.report.beyond_differences import (
+    FIRSTS,
+    ablation_table,
+    count_table,
+    difference_table,
+    side_table,
+)
 from repair.bench.report.beyond_frontier import frontier_table
 from repair.bench.report.beyond_targets import mean_targets, standing_targets, worse_sentence
 from repair.bench.report.numbers import EMBEDDED, EXTENDED, PUBLISHED, Result, number
@@ -39,6 +45,7 @@ def _parts(results: Results) -> list[list[Table | str]]:
         [text.TARGETS, mean_targets(compared), standing_targets(compared), worse_sentence(compared)],
         [text.CLOSURE, closure_table(compared)],
         [text.DIFFERENCES, count_table(compared), *(difference_table(compared, first) for first in run)],
+        [text.SIDES, side_table(compared)],
         [text.FRONTIER, *(frontier_table(compared, first) for first in run)],
         [text.ABLATION, ablation_table(compared)],
     ]
