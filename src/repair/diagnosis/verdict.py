@@ -19,17 +19,24 @@ __all__ = ["Verdict", "give_verdict", "units_needed"]
 WORTHWHILE = 0.01
 LEVEL, POWER = 0.05, 0.8
 
-ANSWERS = {"classwise": "offsets suffice", "pairwise": "pairwise is worth it"}
+ANSWERS = {
+    "base": "leave it",
+    "classwise": "offsets suffice",
+    "pairwise": "pairwise is worth it",
+    "extended": "extended is worth it",
+}
 SENTENCES = {
     "leave it": "Leave it: no correction gains significantly on held-out rows.",
     "offsets suffice": "Offsets suffice: Classwise is the simplest correction whose gain is real.",
     "pairwise is worth it": "Pairwise is worth it: its gain is real, and no simpler correction does as well.",
+    "extended is worth it": "Extended is worth it: its gain is real, and no simpler correction does as well.",
     "too few rows to say": "Too few rows to say.",
 }
 #: The same where a correction passed its test, but the nested gain may still be nothing.
 TENTATIVE = {
     "offsets suffice": "Offsets probably suffice: Classwise is the simplest correction that passes the test.",
     "pairwise is worth it": "Pairwise is probably worth it: it passes the test, and nothing simpler does as well.",
+    "extended is worth it": "Extended is probably worth it: it passes the test, and nothing simpler does as well.",
 }
 
 
@@ -39,9 +46,9 @@ class Verdict:
 
     Attributes
     ----------
-    answer : {"leave it", "offsets suffice", "pairwise is worth it", "too few rows to say"}
+    answer : {"leave it", "offsets suffice", "pairwise is worth it", "extended is worth it", "too few rows to say"}
     mode : str
-        What ``mode="auto"`` chose: base, classwise or pairwise.
+        What ``mode="auto"`` chose: base, classwise, pairwise or extended.
     gain : PairedGain or NotApplicable
         Gain in accuracy over Base of the whole choice, by nested cross-validation.
     best_gain : PairedGain or NotApplicable
@@ -110,7 +117,7 @@ def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
     # the gain of the correction that was turned down.
     asked = best.gain if kept else auto.gain
     is_open = _is_open(asked)
-    answer = ANSWERS.get(auto.chosen.rung, "leave it")
+    answer = ANSWERS[auto.chosen.rung]
     if kept and is_open and asked.gain >= WORTHWHILE:
         answer = "too few rows to say"
     rare, frequent = _strata(calibration, best, auto.rungs[0])
