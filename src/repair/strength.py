@@ -17,6 +17,7 @@ from repair.arrays import BoolArray, FloatArray
 from repair.calibration import CalibrationSet
 from repair.class_table import rare_classes
 from repair.correction import Correction
+from repair.coverage import with_adjusted_list
 from repair.decision import Decision
 from repair.design import Design
 from repair.errors import InputError
@@ -26,6 +27,7 @@ from repair.folds import group_folds, subsample
 from repair.head_loss import betting_p_values, fixed_sequence, student_p_values, unit_margins
 from repair.inputs import check_choice, check_number
 from repair.tables import text_table
+from repair.terms import LEARNED_TERMS
 
 __all__ = ["HeadLossRule", "HeadLossTest", "limit_head_loss"]
 
@@ -120,8 +122,12 @@ def limit_head_loss(calibration: CalibrationSet, learn: Learn, rule: HeadLossRul
     if dial == 0.0 and _changes_nothing(state.correction):
         return _with_strength(state, 1.0)  # it is Base, which loses nothing
     final: FloatArray | None
+    if state.account.mode == "extended":
+        held_out = with_adjusted_list(held_out, _tau_of(state))
     if rule.strict:
         final = state.correction.scores(held_out.shortlist, Decision(dial))
+    elif state.account.mode == "extended":
+        final = _out_of_fold_extended(calibration, state, settings, dial, rule)
     else:
         final = _out_of_fold(calibration, state.correction, settings, Decision(dial), rule)
     test = _choose_strength(held_out, final, rule)
@@ -149,6 +155,42 @@ def _out_of_fold(
         fit = fit_design(design.take(train), settings)
         other = replace(correction, offsets=fit.offsets, weights=fit.weights)
         final[test] = other.scores(calibration.shortlist.take(test), decision)
+    return final
+
+
+def _tau_of(state: FittedState) -> float:
+    """Return the τ by which an extended model takes its shortlists."""
+    return float(state.account.chosen["shortlist_tau"])  # type: ignore[arg-type]
+
+
+def _out_of_fold_extended(
+    calibration: CalibrationSet, state: FittedState, settings: FitSettings, dial: float, rule: HeadLossRule
+) -> FloatArray | None:
+    """Do as `_out_of_fold`, with the cross-fitted columns of the learned terms.
+
+    The fitted terms have seen every row's label.  Rows whose label is not on the list keep their
+    base scores: no score makes them right.
+    """
+    from repair.extended import ExtendedProblem
+
+    n_units = len(calibration.labels) if calibration.groups is None else len(np.unique(calibration.groups))
+    if n_units < rule.folds:
+        return None
+    fixed = [term for term in state.correction.terms if term.name not in LEARNED_TERMS]
+    names = [term.name for term in state.correction.terms if term.name in LEARNED_TERMS]
+    problem = ExtendedProblem.of(calibration, fixed, _tau_of(state), names)
+    design, table = problem.design, calibration.table
+    folds = group_folds(len(calibration.labels), calibration.groups, rule.folds, rule.seed)[design.rows]
+    final = problem.calibration.shortlist.scores.copy()
+    for fold in range(rule.folds):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if not len(train):
+            return None
+        fit = fit_design(design.take(train), settings)
+        part = design.take(test)
+        rarity = dial * table.log_rarity[np.maximum(part.ids, 0)] if dial else 0.0
+        # The design's scores are relative to the row's best; a constant a row changes no order.
+        final[design.rows[test]] = part.scores(fit.offsets, fit.weights) + rarity
     return final
 
 
