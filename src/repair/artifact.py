@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from repair import __version__
-from repair.arrays import AnyArray
+from repair.arrays import AnyArray, FloatArray
 from repair.artifact_reader import FieldReader
 from repair.artifact_terms import learned_arrays, read_terms
 from repair.class_table import ClassTable
@@ -258,17 +258,31 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
     prior = reader.vector("calibration_prior", n_classes, low=0.0)
     if not (prior > 0).all() or abs(float(prior.sum()) - 1.0) > 1e-6:
         raise reader.refuse("calibration_prior must be positive and add up to 1")
+    account = _account_from(reader)
     return FittedState(
         correction=correction,
         n_candidates=n_candidates,
         labels_are_names=reader.boolean("labels_are_names") and _need_names(reader, table),
         label_counts=reader.vector("label_counts", n_classes, low=0.0),
         calibration_prior=prior,
-        account=_account_from(reader),
+        account=account,
         information=reader.optional_vector("information", n_classes, low=0.0),
-        list_adjustment=reader.optional_vector("list_adjustment", n_classes),
+        list_adjustment=_adjustment_from(reader, table, account),
         shrinkage=_shrinkage_from(reader, n_classes),
     )
+
+
+def _adjustment_from(reader: FieldReader, table: ClassTable, account: FitAccount) -> FloatArray | None:
+    """Read by what shortlists are chosen; it must be what the chosen τ and the counts give."""
+    adjustment = reader.optional_vector("list_adjustment", table.n_classes)
+    tau = account.chosen.get("shortlist_tau")
+    if isinstance(tau, bool) or not (tau is None or (isinstance(tau, int | float) and 0.0 <= tau <= 10.0)):
+        raise reader.refuse(f"account.chosen.shortlist_tau is {tau!r}, not a number from 0 to 10")
+    if (adjustment is not None) != bool(tau) or (tau and table.class_counts is None):
+        raise reader.refuse(f"list_adjustment does not belong to shortlist_tau = {tau!r} and class_counts")
+    if adjustment is not None and not np.allclose(adjustment, -float(tau or 0.0) * table.log_counts, atol=1e-9):
+        raise reader.refuse("list_adjustment is not what shortlist_tau and class_counts give")
+    return adjustment
 
 
 def _need_names(reader: FieldReader, table: ClassTable) -> bool:
