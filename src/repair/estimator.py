@@ -295,16 +295,26 @@ class ShortlistReranker(FittedAttributes):
         if isinstance(aligned, Shortlist):
             shortlist = aligned
         else:
-            shortlist = Shortlist.from_scores(aligned, state.n_candidates, adjustment=self._adjustment(aligned))
+            given = as_array(aligned, "scores")
+            shortlist = Shortlist.from_scores(given, state.n_candidates, adjustment=self._adjustment(given))
         known = table.n_classes
         if shortlist.n_classes != known:
             raise InputError(f"scores are over {shortlist.n_classes} classes, but the model was fitted for {known}")
         return self._with_vectors(shortlist, embeddings)
 
-    def _adjustment(self, scores: ArrayLike) -> FloatArray | None:
+    def lists_of(self, rows: CalibrationSet) -> Shortlist:
+        """Return the shortlists that this model takes of checked rows: its own, where all scores are known."""
+        adjustment = self._fitted().list_adjustment
+        given = rows.shortlist
+        if adjustment is None or rows.all_scores is None:
+            return given
+        chosen = Shortlist.from_scores(rows.all_scores, given.n_candidates, adjustment=adjustment)
+        return chosen.with_embeddings(given.embeddings)
+
+    def _adjustment(self, scores: AnyArray) -> FloatArray | None:
         """Return by what the shortlist is chosen, if the scores are over the right classes."""
         adjustment = self._fitted().list_adjustment
-        return adjustment if adjustment is not None and np.shape(scores)[-1:] == adjustment.shape else None
+        return adjustment if adjustment is not None and scores.shape[-1:] == adjustment.shape else None
 
     def _with_vectors(self, shortlist: Shortlist, embeddings: ArrayLike | None) -> Shortlist:
         """Attach the rows' vectors, if the model looks at any."""

@@ -92,6 +92,7 @@ def head_tail_frontier(
     dials: Sequence[float] = DIALS,
     class_counts: Any = None,
     groups: Any = None,
+    embeddings: ArrayLike | None = None,
 ) -> Frontier:
     """Measure one fitted model at several dials; nothing is fitted again.
 
@@ -107,6 +108,8 @@ def head_tail_frontier(
         Tells rare from frequent classes; by default the model's.
     groups : array_like (n,), optional
         Rows then weigh 1/(group size), and errors are over groups.
+    embeddings : array_like (n, d), optional
+        Of the rows, if the model was fitted with embeddings.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def head_tail_frontier(
     >>> frontier.choose("accuracy"), frontier.choose("macro"), frontier.choose("rare")
     (0.0, 1.0, 1.0)
     """
-    shortlist = model._shortlist(scores)
+    shortlist = model._shortlist(scores, embeddings)
     table = model._fitted().correction.table
     ids, unknown = check_labels(labels, len(shortlist), table.n_classes, table.class_names)
     if unknown:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import AnyArray, BoolArray
+from repair.arrays import BoolArray
 from repair.calibration import CalibrationSet
 from repair.class_table import rare_classes
 from repair.diagnosis.applicability import NotApplicable
@@ -13,7 +13,6 @@ from repair.estimator import ShortlistReranker
 from repair.folds import group_folds
 from repair.metrics import hit_rate
 from repair.progress import progress_bar
-from repair.shortlist import Shortlist
 from repair.statistics import PairedGain
 
 __all__ = ["FittedGain", "fitted_gain"]
@@ -35,18 +34,6 @@ class FittedGain:
     rare: PairedGain | NotApplicable
     frequent: PairedGain | NotApplicable
     folds: int
-
-
-def _held_out(model: ShortlistReranker, calibration: CalibrationSet, rows: AnyArray) -> AnyArray | Shortlist:
-    """Return held-out rows as the method wants them: all scores, if it takes shortlists of its own."""
-    if model.uses_all_scores and calibration.all_scores is not None:
-        return calibration.all_scores[rows]
-    return calibration.shortlist.take(rows)
-
-
-def _vectors(calibration: CalibrationSet, rows: AnyArray) -> AnyArray | None:
-    vectors = calibration.shortlist.embeddings
-    return None if vectors is None else vectors[rows]
 
 
 def fitted_gain(
@@ -94,8 +81,8 @@ def fitted_gain(
             train, rows = calibration.take(folds != fold), np.flatnonzero(folds == fold)
             if len(np.unique(train.labels[train.covered])) < 2:
                 return NotApplicable(f"without fold {fold + 1} of {FOLDS} the covered rows have one label at most")
-            copy = model.clone(**quiet).fit_checked(train)
-            ranking = copy.rerank(_held_out(copy, calibration, rows), embeddings=_vectors(calibration, rows))
+            fitted = model.clone(**quiet).fit_checked(train)
+            ranking = fitted.rerank(fitted.lists_of(calibration.take(rows)))
             difference[rows] = hit_rate(ranking, calibration.labels[rows], 1) - (calibration.positions[rows] == 0)
             step()
 

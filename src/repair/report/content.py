@@ -32,6 +32,8 @@ from repair.shortlist import Shortlist
 
 __all__ = ["Content", "gather"]
 
+#: What a set may hold for models that look at embeddings.
+VECTORS = ("embeddings", "reference_embeddings", "reference_labels")
 #: Of more calibration rows than this a sample is drawn for the advice, which takes hundreds of fits.
 MOST_CHOSEN_ON = 10_000
 STEPS = 5
@@ -132,18 +134,21 @@ def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
     """Return the rows with what the model knows about the classes."""
     state = model._fitted()
     table = state.correction.table
-    shortlist = model._shortlist(calibration.scores, calibration.embeddings)
-    reference = {} if shortlist.embeddings is None else calibration.reference
+    scores: Any = model._shortlist(calibration.scores, calibration.embeddings)
+    vectors = {}
+    if model.uses_all_scores:  # copies of it take shortlists of their own
+        dense = _dense(model, calibration)
+        scores = scores if dense is None else dense
+        vectors = {name: value for name, value in calibration.known.items() if name in VECTORS}
     built = CalibrationSet.build(
-        shortlist,
+        scores,
         calibration.labels,
         state.n_candidates,
-        embeddings=shortlist.embeddings,
-        **reference,
         groups=calibration.groups,
         sample_weight=calibration.sample_weight,
         class_names=table.class_names,
         group_weights=model.group_weights,
+        **vectors,
     )
     return replace(built, table=table)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair.arrays import BoolArray, FloatArray, IntArray
-from repair.auto import RungResult
+from repair.auto import AutoChoice
 from repair.calibration import CalibrationSet
 from repair.class_table import rare_classes
 from repair.diagnosis.applicability import NotApplicable
@@ -22,6 +22,7 @@ from repair.ranking import Ranking
 from repair.reranker import Reranker
 from repair.shortlist import Shortlist
 from repair.statistics import PairedGain, paired_gain
+from repair.terms import LEARNED_TERMS
 
 __all__ = ["Evidence", "Part", "cross_fitted", "on_test_rows"]
 
@@ -186,19 +187,20 @@ def cross_fitted(
     folds = auto.folds if auto is not None and known else None
     if folds is None:
         folds = group_folds(len(calibration.labels), calibration.groups, FOLDS, seed)
-    parts = []
+    parts, lists = [], []
     with progress_bar("fitting for held-out rows", FOLDS, show=progress) as step:
         for fold in range(FOLDS):
             train, rows = calibration.take(folds != fold), np.flatnonzero(folds == fold).astype(np.int32)
             if len(np.unique(train.labels[train.covered])) < 2:
                 return NotApplicable(f"without fold {fold + 1} of {FOLDS} the covered rows have one label at most")
-            copy = _as_picked(model, auto.outer[fold]) if auto is not None and known else _quiet_copy(model)
+            copy = _as_picked(model, auto, fold, train) if auto is not None and known else _quiet_copy(model)
             parts.append(Part(rows, copy.fit_checked(train)))
+            lists.append(copy.lists_of(calibration.take(rows)))
             step()
     n_rows, groups = len(calibration.labels), calibration.groups
     grouped = "" if groups is None else f" in {int(groups.max()) + 1:,} groups, which folds keep whole"
     return Evidence(
-        calibration.shortlist,
+        _together(calibration.shortlist, parts, lists),
         calibration.labels,
         calibration.importance,
         groups,
@@ -211,17 +213,29 @@ def cross_fitted(
     )
 
 
+def _together(given: Shortlist, parts: list[Part], lists: list[Shortlist]) -> Shortlist:
+    """Return the shortlists that the copies took, in the order of the rows."""
+    ids, scores = given.ids.copy(), given.scores.copy()
+    for part, own in zip(parts, lists, strict=True):
+        ids[part.rows], scores[part.rows] = own.ids, own.scores
+    return Shortlist._of_checked(ids, scores, given.n_classes, given.embeddings)
+
+
 def _quiet_copy(model: ShortlistReranker) -> ShortlistReranker:
     return model.clone(**({"progress": False} if "progress" in model.parameters else {}))
 
 
-def _as_picked(model: ShortlistReranker, picked: RungResult) -> ShortlistReranker:
+def _as_picked(model: ShortlistReranker, auto: AutoChoice, fold: int, rows: CalibrationSet) -> ShortlistReranker:
     """Return an unfitted model with what ``auto`` picked without one outer fold."""
     assert isinstance(model, Reranker)
+    picked = auto.outer[fold]
+    if picked.rung == "extended":
+        learned = ("context",) if rows.shortlist.embeddings is None else LEARNED_TERMS
+        own = None if model.terms is None else [*model.terms, *learned]
+        wanted = {"dial": picked.dial, "shortlist_tau": auto.shortlist_tau}
+        return model.clone(mode="extended", terms=own, progress=False, **wanted)
     if picked.rung == "base":
-        return model.clone(mode="base", terms=None, progress=False, shortlist_tau=None)
-    if picked.rung == "extended":  # the rows come with the shortlists that the model takes
-        return model.clone(mode="extended", progress=False, dial=picked.dial, shortlist_tau=0.0)
+        return model.clone(mode="base", terms=None, shortlist_tau=None, progress=False)
     penalties = {"lambda_a": picked.lambda_a, "lambda_theta": picked.lambda_theta, "dial": picked.dial}
     terms = model.terms if picked.rung == "pairwise" else None
-    return model.clone(mode=picked.rung, terms=terms, progress=False, shortlist_tau=None, **penalties)
+    return model.clone(mode=picked.rung, terms=terms, shortlist_tau=None, progress=False, **penalties)
