@@ -265,7 +265,7 @@ def _check_reference(
         raise InputError("reference_embeddings and reference_labels belong together; pass both, or neither")
     if shortlist.embeddings is None:
         raise InputError("reference_embeddings need embeddings of the calibration rows too; pass embeddings=…")
-    n_rows = len(as_array(labels, "reference_labels"))
+    n_rows = as_array(labels, "reference_labels").size
     ids, _ = check_labels(labels, n_rows, shortlist.n_classes, names, name="reference_labels")
     vectors = check_embeddings(embeddings, "reference_embeddings", n_rows, shortlist.embeddings.shape[1])
     return Reference(vectors, ids)

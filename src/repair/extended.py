@@ -16,11 +16,12 @@ from repair.arrays import FloatArray
 from repair.calibration import CalibrationSet
 from repair.coverage import list_adjustment, with_adjusted_list
 from repair.design import Design
+from repair.errors import InputError
 from repair.fit_problem import Fit, FitSettings
 from repair.fitted_state import FittedState
 from repair.fitting import fit_design, fitted_state, warn_if_unsettled
 from repair.terms import Term
-from repair.terms.context import Context
+from repair.terms.context import MOST_CLASSES, Context
 from repair.terms.context import possible as context_possible
 from repair.terms.head import Head
 from repair.terms.neighbours import Neighbours
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ExtendedProblem", "fit_chosen", "fit_extended"]
 
 LearnedTerm = Context | Neighbours | Head
+TOO_ALIKE = "it needs rows of at least two groups, with at least two candidates"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +68,8 @@ class ExtendedProblem:
         """Take the shortlists, learn the terms (all that the inputs allow, or those named), line up the columns."""
         listed = with_adjusted_list(calibration, tau)
         tau = tau if listed is not calibration else 0.0
+        if tau:
+            _refuse_hopeless(listed, tau)
         found = [_learn(name, listed, tau) for name in _learnable(listed) if names is None or name in names]
         design = Design.of(listed, terms, 0.0).with_columns([columns for _, columns in found]).standardised()
         widths = tuple(columns.shape[2] for _, columns in found)
@@ -93,6 +97,7 @@ def fit_extended(
     notes: tuple[str, ...] = (),
 ) -> FittedState:
     """Fit the extended model and put it into a model's state."""
+    _refuse_terms_without_vectors(calibration, names)
     problem = ExtendedProblem.of(calibration, terms, tau, names)
     fit = warn_if_unsettled(fit_design(problem.design, settings), settings)
     folded, weights = problem.folded(fit.weights)
@@ -100,13 +105,30 @@ def fit_extended(
     state = fitted_state(problem.calibration, folded, settings, mode="extended", notes=notes, fit=_with(fit, weights))
     return replace(
         state,
-        account=replace(state.account, chosen=chosen, notes=(*notes, *_notes(problem))),
+        account=replace(state.account, chosen=chosen, notes=(*notes, *_notes(problem, names))),
         list_adjustment=list_adjustment(calibration.table, problem.tau),
     )
 
 
 def _with(fit: Fit, weights: FloatArray) -> Fit:
     return replace(fit, weights=weights)
+
+
+def _refuse_hopeless(listed: CalibrationSet, tau: float) -> None:
+    """Refuse shortlists that have lost the labels; only a τ that the user gave can do that."""
+    try:
+        listed.refuse_hopeless()
+    except InputError as error:
+        raise InputError(f"with the shortlists of shortlist_tau={tau:g}, {error}") from None
+
+
+def _refuse_terms_without_vectors(calibration: CalibrationSet, names: Sequence[str] | None) -> None:
+    """Refuse terms that were asked for by name and have nothing to look at."""
+    if names is None or calibration.shortlist.embeddings is not None:
+        return
+    for name in ("neighbours", "head"):
+        if name in names:
+            raise InputError(f"the term {name!r} needs embeddings; pass embeddings=… to fit")
 
 
 def _learnable(calibration: CalibrationSet) -> tuple[str, ...]:
@@ -125,9 +147,14 @@ def _learn(name: str, calibration: CalibrationSet, tau: float) -> tuple[LearnedT
     return Neighbours.learn(calibration) if name == "neighbours" else Head.learn(calibration)
 
 
-def _notes(problem: ExtendedProblem) -> tuple[str, ...]:
-    """Say what the model holds besides numbers a class."""
+def _notes(problem: ExtendedProblem, names: Sequence[str] | None) -> tuple[str, ...]:
+    """Say what was left out, and what the model holds besides numbers a class."""
     notes = []
+    learned = [term.name for term in problem.learned]
+    if "context" not in learned and (names is None or "context" in names):
+        n_classes = problem.calibration.table.n_classes
+        why = f"{n_classes} classes are more than {MOST_CLASSES}" if n_classes > MOST_CLASSES else TOO_ALIKE
+        notes.append(f"the term context is left out: {why}")
     for term in problem.learned:
         if isinstance(term, Neighbours):
             size = (term.vectors.nbytes + term.labels.nbytes) / 1e6

@@ -43,12 +43,13 @@ def check_embeddings(values: ArrayLike, name: str, n_rows: int, width: int | Non
     if given.shape[1] < 1 or (width is not None and given.shape[1] != width):
         wanted = "at least one" if width is None else f"{width}, as the others have"
         raise InputError(f"{name} has {given.shape[1]} columns; expected {wanted}")
-    vectors = given.astype(np.float32)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused below
+        vectors = given.astype(np.float32)
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     if not np.isfinite(largest).all():
         row = int(np.argmin(np.isfinite(largest)))
         column = int(np.argmin(np.isfinite(vectors[row])))
-        raise InputError(f"{name}[{row}, {column}] is {given[row, column]}; embeddings must be finite numbers")
+        raise InputError(f"{name}[{row}, {column}] is {given[row, column]}; embeddings must be finite float32 numbers")
     # Divided by the largest entry first: squares of large or small numbers leave the range of float32.
     vectors /= np.where(largest > 0, largest, 1.0)[:, None]
     length = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))

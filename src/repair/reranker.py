@@ -272,7 +272,12 @@ class Reranker(ShortlistReranker):
         )
         best = found.chosen
         if best.rung == "extended":
-            return fit_chosen(calibration, terms, settings, notes, found)
+            state, settings, dial = fit_chosen(calibration, terms, settings, notes, found)
+            if self.terms is not None:  # a frozen copy names what was learned, too
+                learned = [term.name for term in state.correction.terms if term.name in LEARNED_TERMS]
+                chosen = {**state.account.chosen, "terms": [*self.terms, *learned]}
+                state = replace(state, account=replace(state.account, chosen=chosen))
+            return state, settings, dial
         settings = replace(
             settings, with_offsets=best.rung != "base", lambda_a=best.lambda_a, lambda_theta=best.lambda_theta
         )
@@ -280,9 +285,14 @@ class Reranker(ShortlistReranker):
         if not kept:
             notes = tuple(one for one in notes if one != SAME_COLUMN)
         state = fitted_state(calibration, kept, settings, mode=best.rung, notes=(found.reason, *notes))
-        chosen: dict[str, object] = {"mode": best.rung, "dial": best.dial}
+        chosen = {"mode": best.rung, "dial": best.dial}
         if best.rung != "base":
             chosen |= {"lambda_a": best.lambda_a, "lambda_theta": best.lambda_theta}
+        # What was given for other rungs would be refused in a frozen copy.
+        if self.shortlist_tau is not None:
+            chosen["shortlist_tau"] = None
+        if self.terms is not None and not kept:
+            chosen["terms"] = None
         return replace(state, account=replace(state.account, chosen=chosen), auto=found), settings, best.dial
 
     def _search(self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings) -> GridSearch:
@@ -328,7 +338,7 @@ class Reranker(ShortlistReranker):
     def _check_parameters(self, table: ClassTable) -> None:
         super()._check_parameters(table)
         check_choice(self.mode, "mode", (*MODES, "auto"))
-        self._check_auto()
+        self._check_auto(table)
         for name in ("lambda_a", "lambda_theta"):
             if getattr(self, name) is not None:
                 check_number(getattr(self, name), name, 0.0, LARGEST_PENALTY, open_low=True)
@@ -363,8 +373,11 @@ class Reranker(ShortlistReranker):
 
     def _fixed_terms(self) -> Sequence[str] | None:
         """Return the chosen terms that learn nothing before the fit."""
-        if self.mode != "extended" or self.terms is None or isinstance(self.terms, str):
+        if self.mode != "extended" or isinstance(self.terms, str) or not isinstance(self.terms, Sequence):
             return self.terms
+        learned = [name for name in self.terms if name in LEARNED_TERMS]
+        if len(set(learned)) != len(learned):
+            raise InputError(f"terms repeats a name: {list(self.terms)}; list each once")
         return [name for name in self.terms if name not in LEARNED_TERMS]
 
     def _head_loss_rule(self) -> HeadLossRule | None:
@@ -374,7 +387,7 @@ class Reranker(ShortlistReranker):
             raise InputError("max_head_loss chooses the strength; leave strength out")
         return rule
 
-    def _check_auto(self) -> None:
+    def _check_auto(self, table: ClassTable) -> None:
         """Refuse arguments that ``auto`` and ``extended`` choose themselves."""
         if self.mode in ("auto", "extended"):
             neutrals = dict.fromkeys(("alpha", "tau"), 0.0) | dict.fromkeys(
@@ -388,7 +401,8 @@ class Reranker(ShortlistReranker):
         if self.shortlist_tau is not None:
             if self.mode not in ("auto", "extended"):
                 raise InputError(f"mode {self.mode!r} keeps the base's shortlist; leave shortlist_tau out")
-            check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0)
+            if check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0) != 0:
+                table.require("class_counts", "shortlist_tau (a list taken by g − τ·log(n+1))")
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         """Return the terms to fit, and what there is to say about them."""
