@@ -65,6 +65,17 @@ def make_problem():
     return make
 
 
+@pytest.fixture(scope="session")
+def make_vectors():
+    """Vectors that tell the label: one centre a class, and noise around it."""
+
+    def make(labels, width=8, noise=0.5, seed=0, n_classes=20):
+        centres = np.random.default_rng(99).normal(size=(n_classes, width))
+        return centres[labels] + noise * np.random.default_rng(seed).normal(size=(len(labels), width))
+
+    return make
+
+
 @pytest.fixture
 def problem(make_problem):
     return make_problem()

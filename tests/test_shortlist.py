@@ -137,3 +137,57 @@ def test_no_rows_taken_is_no_rows_ranked(problem):
     model = Base(problem.k).fit(problem.scores, problem.labels)
     shortlist = Shortlist.from_scores(problem.scores, problem.k)
     assert len(model.rerank(shortlist.take(np.zeros(300, dtype=bool)))) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32])
+@pytest.mark.parametrize("n_rows", [3, 400])
+def test_an_adjusted_list_has_the_bases_scores_in_the_bases_order(dtype, n_rows):
+    """Small and large batches take different kernels."""
+    rng = np.random.default_rng(0)
+    scores = (8 * rng.normal(size=(n_rows, 30))).astype(dtype)
+    adjustment = -3.0 * rng.random(30) * np.arange(30)
+    shortlist = Shortlist.from_scores(scores, 5, adjustment=adjustment)
+    for row in range(3):
+        wanted = np.argsort(-(scores[row].astype(np.float64) + adjustment), kind="stable")[:5]
+        if scores[row].argmax() not in wanted:
+            wanted[-1] = scores[row].argmax()
+        assert set(shortlist.ids[row]) == set(wanted)
+    assert (shortlist.ids[:, 0] == scores.argmax(axis=1)).all()
+    assert (np.diff(shortlist.scores, axis=1) <= 0).all()
+    raw = np.take_along_axis(scores, shortlist.ids.astype(np.int64), axis=1)
+    assert (shortlist.scores == raw).all()
+
+
+def test_an_adjustment_of_zero_changes_no_bit():
+    scores = np.random.default_rng(0).integers(0, 5, size=(50, 20)).astype(np.float32)
+    plain, zero = Shortlist.from_scores(scores, 6), Shortlist.from_scores(scores, 6, adjustment=np.zeros(20))
+    assert (plain.ids == zero.ids).all()
+    assert (plain.scores == zero.scores).all()
+
+
+def test_what_is_no_candidate_stays_off_an_adjusted_list():
+    scores = [[5.0, -np.inf, 1.0, -np.inf], [-np.inf] * 4]
+    shortlist = Shortlist.from_scores(scores, 3, adjustment=np.array([-50.0, 90.0, 0.0, 90.0]))
+    assert shortlist.ids.tolist() == [[0, 2, -1], [-1, -1, -1]]
+    assert shortlist.scores[0].tolist() == [5.0, 1.0, -np.inf]
+
+
+def test_the_bases_best_class_takes_the_last_place_of_one_that_is_full():
+    shortlist = Shortlist.from_scores([[9.0, 1.0, 2.0, 3.0]], 2, adjustment=np.array([-100.0, 0, 0, 0]))
+    assert shortlist.ids.tolist() == [[0, 3]]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e31])
+def test_a_bad_score_is_named_under_an_adjustment_too(bad):
+    scores = np.zeros((4, 5))
+    scores[2, 3] = bad
+    with pytest.raises(ValueError, match=r"scores\[2, 3\]"):
+        Shortlist.from_scores(scores, 2, adjustment=np.ones(5))
+
+
+def test_vectors_go_where_their_rows_go():
+    shortlist = Shortlist.from_scores(np.eye(4), 2).with_embeddings(np.diag([1.0, 2.0, 3.0, 4.0]))
+    assert (shortlist.embeddings == np.eye(4)).all()
+    assert shortlist.take([2, 0]).embeddings.tolist() == [[0, 0, 1, 0], [1, 0, 0, 0]]
+    assert shortlist.take(slice(1, 3)).embeddings.shape == (2, 4)
+    assert shortlist.with_embeddings(None).embeddings is None

@@ -130,6 +130,22 @@ def test_similarity_means_have_the_same_bits_in_both():
         assert (one == other).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weighted_pairs_have_the_same_bits_in_both_and_are_a_product(dtype):
+    rng = np.random.default_rng(3)
+    lengths = rng.integers(0, 8, size=200).astype(np.int32)
+    real = np.arange(7) < lengths[:, None]
+    ids = np.where(real, rng.integers(0, 30, size=(200, 7)), -1).astype(np.int32)
+    lengths = np.minimum(lengths, 7).astype(np.int32)
+    shares, table = np.where(real, rng.random((200, 7)), 0.0), rng.normal(size=(30, 30)).astype(dtype)
+    one, other = (kernels.weighted_pairs(table, ids, lengths, shares) for kernels in KERNELS)
+    assert one.tobytes() == other.tobytes()
+    assert (one[~real] == 0).all()
+    row = int(np.argmax(lengths == 5))
+    mine = ids[row, :5]
+    np.testing.assert_allclose(one[row, :5], shares[row, :5] @ table[np.ix_(mine, mine)].astype(np.float64), rtol=1e-12)
+
+
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), k=st.integers(1, 5))
 def test_largest_leads_are_alike(seed, n, k):
