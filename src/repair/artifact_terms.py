@@ -16,6 +16,9 @@ from repair.terms.neighbours import VOTES, Neighbours
 
 __all__ = ["learned_arrays", "read_terms"]
 
+#: Squared length of a vector of length 1 in float16, with room for rounding; votes of longer ones overflow.
+LONGEST = 1.01
+
 
 def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
     """Return the arrays of learned terms by their names in the file."""
@@ -81,6 +84,8 @@ def _learned(name: str, reader: FieldReader, table: ClassTable, context_tau: flo
         raise reader.refuse("neighbours.labels must name a class for each of neighbours.vectors")
     if not np.isfinite(vectors).all() or vectors.shape[1] < 1:
         raise reader.refuse("neighbours.vectors must be finite numbers")
+    if np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32).max() > LONGEST:
+        raise reader.refuse("neighbours.vectors must be of length 1, or 0")
     return Neighbours(vectors, labels, reader.vector("neighbours.mixture", len(VOTES)))
 
 
