@@ -81,3 +81,27 @@ def test_too_few_rows_are_a_reason_and_not_an_error():
     found = cross_fitted(Base(3).fit_checked(checked), checked, None)
     assert isinstance(found, NotApplicable)
     assert "20 rows are covered" in found.reason
+
+
+@pytest.mark.parametrize("mode", ["extended", "auto"])
+def test_an_extended_model_is_judged_by_copies_with_lists_and_vectors_of_their_own(
+    make_problem, make_vectors, mode, monkeypatch
+):
+    monkeypatch.setattr("repair.auto.OFFSET_PENALTIES", (0.001, 0.1))
+    monkeypatch.setattr("repair.auto.WEIGHT_PENALTIES", (0.01,))
+    made = make_problem(n=300)
+    scores = made.scores + np.log(made.class_counts + 1)
+    rows = CalibrationSet.build(
+        scores, made.labels, 4, class_counts=made.class_counts, embeddings=make_vectors(made.labels)
+    )
+    model = Reranker(4, mode).fit_checked(rows)
+    assert model.mode_ == "extended"
+    evidence = cross_fitted(model, rows, None)
+    assert evidence.shortlist.coverage(made.labels) > rows.shortlist.coverage(made.labels)
+    assert (evidence.hits_before == (rows.positions == 0)).all()
+    gain = evidence.gain(np.ones(300, dtype=bool))
+    assert gain.interval()[0] > 0.1
+    if mode == "auto":
+        assert gain.gain == pytest.approx(model.auto_.gain.gain, abs=0.05)
+    after = evidence.beliefs()[1]
+    assert ((after > 0) & (after <= 1)).all()
