@@ -321,11 +321,13 @@ class ShortlistReranker(FittedAttributes):
         width = self._fitted().correction.embedding_width
         if width is None:
             return shortlist
-        if embeddings is None and shortlist.embeddings is None:
-            raise InputError(f"this model looks at embeddings of {width} numbers a row; pass embeddings=…")
         if embeddings is None:
-            embeddings = shortlist.embeddings
-        given = as_array(embeddings, "embeddings")  # type: ignore[arg-type]
+            own = shortlist.embeddings
+            if own is None:
+                raise InputError(f"this model looks at embeddings of {width} numbers a row; pass embeddings=…")
+            # They have been brought to length 1 already; doing it again would change their last bits.
+            return shortlist if own.shape[1] == width else shortlist.with_embeddings(own, width)
+        given = as_array(embeddings, "embeddings")
         return shortlist.with_embeddings(given[None] if given.ndim == 1 else given, width)
 
     def _decision(self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None) -> Decision:

@@ -30,6 +30,7 @@ OPTIONS = {
     "pass class_counts=… to fit": "give --classes with a column 'count'",
     "pass similarity=… to fit": "give --similarity, --taxonomy, --hpo-sets or --class-embeddings",
     "pass weight_norms=… to fit": "give --classes with a column 'weight_norm'",
+    "; pass embeddings=…": "; give --embeddings FILE",
     "name it with name=…": "name it with --class-column",
 }
 

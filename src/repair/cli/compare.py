@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Candidates, ClassOptions, Json, RowOptions, Seed
+from repair.cli.options import (
+    Candidates,
+    ClassOptions,
+    Embeddings,
+    Json,
+    ReferenceOptions,
+    RowOptions,
+    Seed,
+    TestEmbeddings,
+)
 
 if TYPE_CHECKING:
     from repair.comparison import Comparison
@@ -22,7 +31,10 @@ def compare(
     test: Annotated[Path, typer.Argument(help="Scores with labels, to compare on.", show_default=False)],
     rows: RowOptions,
     classes: ClassOptions,
+    reference: ReferenceOptions,
     test_labels: Annotated[Path | None, typer.Option(help="As --labels, for the test rows.")] = None,
+    embeddings: Embeddings = None,
+    test_embeddings: TestEmbeddings = None,
     methods: Annotated[
         str | None, typer.Option(help="Methods, with commas: base, logit_adjustment, classwise, pairwise, auto, …")
     ] = None,
@@ -45,17 +57,21 @@ def compare(
     from repair.cli.inputs import check_folder, read_pair
     from repair.cli.methods import methods_named
     from repair.cli.output import show, show_json
+    from repair.cli.vectors import with_reference, with_vectors
     from repair.errors import InputError
     from repair.progress import progress_bar
     from repair.protocol import compare as run
 
     first, second = read_pair(calibration, test, rows, classes, test_labels=test_labels)
+    first = with_reference(with_vectors(first, embeddings), reference)
+    second = with_vectors(second, test_embeddings)
     chosen = methods_named(methods, n_candidates, with_counts=first.rows.class_counts is not None)
     for name in (require, "base") if require is not None else ():
         if name not in chosen:
             raise InputError(f"--require compares {require} with base, but --methods lacks {name}; add it")
     if out is not None:
-        check_folder(out, WRITTEN, calibration, test, rows, classes, test_labels)
+        inputs = (calibration, test, rows, classes, test_labels, reference, embeddings, test_embeddings)
+        check_folder(out, WRITTEN, *inputs)
     with progress_bar("comparing", len(chosen) * (1 + trials), show=True) as step:
         found = run(
             chosen,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Dial, Json, RowOptions
+from repair.cli.options import Dial, Embeddings, Json, RowOptions
 
 if TYPE_CHECKING:
     from repair.arrays import IntArray
@@ -24,6 +24,7 @@ def evaluate(
     classes: Annotated[
         Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
     ] = None,
+    embeddings: Embeddings = None,
     dial: Dial = None,
     json: Json = False,
 ) -> None:
@@ -32,6 +33,7 @@ def evaluate(
     from repair.calibration import as_shortlist
     from repair.cli.inputs import read_for_model
     from repair.cli.output import note, show, show_json
+    from repair.cli.vectors import with_vectors
     from repair.evaluation import evaluate as score
     from repair.inputs import check_group_codes
     from repair.progress import progress_bar
@@ -39,12 +41,12 @@ def evaluate(
 
     with progress_bar("evaluating", 2, show=True) as step:
         reranker, file = read_for_model(load(model), test, rows, classes)
+        given = with_vectors(file, embeddings).rows
         step()
-        given = file.rows
         shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
         rankings = {
             "base": Ranking.from_corrected(shortlist, shortlist.scores),
-            "model": reranker.rerank(shortlist, dial=dial),
+            "model": reranker.rerank(given.scores, embeddings=given.embeddings, dial=dial),
         }
         results = {
             name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Dial, Json, RowOptions
+from repair.cli.options import Dial, Embeddings, Json, RowOptions
 
 if TYPE_CHECKING:
     from repair.io import ScoreFile
@@ -23,18 +23,20 @@ def explain(
     classes: Annotated[
         Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
     ] = None,
+    embeddings: Embeddings = None,
     dial: Dial = None,
     json: Json = False,
 ) -> None:
     """Show, for one row, what each candidate's score is made of and who overtook whom."""
     from repair.artifact import load
-    from repair.calibration import as_shortlist
     from repair.cli.inputs import read_for_model
     from repair.cli.output import show, show_json
+    from repair.cli.vectors import with_vectors
 
     reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
+    file = with_vectors(file, embeddings)
     place = _place_of(row, file)
-    shortlist = as_shortlist(file.rows.scores, reranker._fitted().n_candidates).take([place])
+    shortlist = reranker._shortlist(file.rows.scores, file.rows.embeddings).take([place])
     explained = reranker.explain(shortlist, dial=dial)
     label: Any = None if file.rows.labels is None else file.rows.labels[place]  # type: ignore[index]
     if json:

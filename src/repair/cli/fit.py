@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Candidates, ClassOptions, Json, RowOptions, Seed
+from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, ReferenceOptions, RowOptions, Seed
 from repair.cli.report import Figures, Rows, TextColumn
 
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ def fit(
     rows: RowOptions,
     classes: ClassOptions,
     method: MethodOptions,
-    mode: Annotated[str, typer.Option(help="auto, classwise, pairwise, pairwise_only, or a baseline.")] = "auto",
+    reference: ReferenceOptions,
+    embeddings: Embeddings = None,
+    mode: Annotated[
+        str, typer.Option(help="auto, classwise, pairwise, pairwise_only, extended, or a baseline.")
+    ] = "auto",
     n_candidates: Candidates = 10,
     report: Annotated[Path | None, typer.Option(help="Also write a page to look at (see `repair report`).")] = None,
     examples: Rows = 0,
@@ -82,14 +86,19 @@ def fit(
     from repair.cli.methods import BASELINES, make_method
     from repair.cli.output import show, show_json
     from repair.cli.report import row_texts
+    from repair.cli.vectors import with_reference, with_vectors
+    from repair.errors import InputError
     from repair.reranker import Reranker
 
-    check_output(out, calibration, rows, classes)
+    inputs = (calibration, rows, classes, embeddings, reference)
+    check_output(out, *inputs)
     wanted = _ReportOptions(report, examples, text_column, figures, seed)
-    wanted.check(out, calibration, rows, classes)
+    wanted.check(out, *inputs)
     how = {} if mode in BASELINES else {"seed": seed, "progress": True}
     model = make_method(mode, n_candidates, **method.given(), **how)
-    file = read_calibration(calibration, rows, classes)
+    if embeddings is not None and not model.uses_all_scores:
+        raise InputError(f"mode {mode} looks at no embeddings; leave --embeddings out, or use --mode extended or auto")
+    file = with_reference(with_vectors(read_calibration(calibration, rows, classes), embeddings), reference)
     given = file.rows
     texts = row_texts(file, text_column, examples)
     checked = CalibrationSet.build(

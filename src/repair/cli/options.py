@@ -12,13 +12,16 @@ __all__ = [
     "Candidates",
     "ClassOptions",
     "Dial",
+    "Embeddings",
     "Json",
+    "ReferenceOptions",
     "RowOptions",
     "Seed",
+    "TestEmbeddings",
     "spread",
 ]
 
-ROWS, CLASSES = "Rows", "Classes"
+ROWS, CLASSES, VECTORS = "Rows", "Classes", "Embeddings"
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of folds and draws.")]
@@ -26,6 +29,28 @@ Candidates = Annotated[int, typer.Option(min=1, help="How many of the best class
 Dial = Annotated[
     float | None, typer.Option(help="Head–tail trade-off: 0 aims at accuracy, 1 weighs all classes alike.")
 ]
+
+Embeddings = Annotated[
+    Path | None,
+    typer.Option(help="One vector for each row, as .npy or .npz (array embeddings).", rich_help_panel=VECTORS),
+]
+TestEmbeddings = Annotated[
+    Path | None, typer.Option(help="As --embeddings, for the test rows.", rich_help_panel=VECTORS)
+]
+
+
+@dataclass(frozen=True)
+class ReferenceOptions:
+    """Further labelled rows, to look for neighbours among."""
+
+    reference_embeddings: Annotated[
+        Path | None,
+        typer.Option(help="Vectors of further labelled rows: the training set, say.", rich_help_panel=VECTORS),
+    ] = None
+    reference_labels: Annotated[
+        Path | None,
+        typer.Option(help="Their labels as .npy, unless beside them as array labels.", rich_help_panel=VECTORS),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from repair.cli.options import Dial, Json, RowOptions, Seed
+from repair.cli.options import Dial, Embeddings, Json, ReferenceOptions, RowOptions, Seed, TestEmbeddings
 
 if TYPE_CHECKING:
     from repair.estimator import ShortlistReranker
@@ -26,6 +26,7 @@ def report(
     model: Annotated[Path, typer.Argument(help="A model that `repair fit` wrote.", show_default=False)],
     calibration: Annotated[Path, typer.Argument(help="The rows it was fitted on.", show_default=False)],
     rows: RowOptions,
+    reference: ReferenceOptions,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the page.", show_default=False)],
     test: Annotated[
         Path | None, typer.Argument(help="Labelled rows that were not fitted on; else folds are used.")
@@ -34,6 +35,8 @@ def report(
     classes: Annotated[
         Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
     ] = None,
+    embeddings: Embeddings = None,
+    test_embeddings: TestEmbeddings = None,
     examples: Rows = 0,
     text_column: TextColumn = None,
     figures: Figures = None,
@@ -49,14 +52,17 @@ def report(
     from repair.artifact import load
     from repair.cli.inputs import check_folder, check_output
     from repair.cli.output import show, show_json
+    from repair.cli.vectors import with_reference, with_vectors
     from repair.report import write_report
     from repair.report.page import require_vega
 
     require_vega()
-    check_output(out, model, calibration, test, rows, test_labels, classes)
+    check_output(out, model, calibration, test, rows, test_labels, classes, embeddings, test_embeddings, reference)
     if figures is not None:
         check_folder(figures, (), calibration)
     reranker, first, second = _read(load(model), calibration, test, rows, test_labels, classes)
+    first = with_reference(with_vectors(first, embeddings), reference)
+    second = None if second is None else with_vectors(second, test_embeddings)
     judged = first if second is None else second
     content = write_report(
         out,

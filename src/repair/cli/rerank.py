@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from repair.cli.options import Dial, Json, RowOptions
+from repair.cli.options import Dial, Embeddings, Json, RowOptions
 
 __all__ = ["rerank"]
 
@@ -23,6 +23,7 @@ def rerank(
     layout: Annotated[
         str | None, typer.Option(help="lists (one line per row) or long (one per candidate); else as the input.")
     ] = None,
+    embeddings: Embeddings = None,
     dial: Dial = None,
     json: Json = False,
 ) -> None:
@@ -30,22 +31,23 @@ def rerank(
     import numpy as np
 
     from repair.artifact import load
-    from repair.calibration import as_shortlist
     from repair.cli.inputs import check_output, kept_columns, read_for_model
     from repair.cli.output import show, show_json
+    from repair.cli.vectors import with_vectors
     from repair.inputs import check_choice
     from repair.io import write_ranking
     from repair.io.formats import format_of
     from repair.progress import progress_bar
 
-    check_output(out, model, scores, classes, rows)
+    check_output(out, model, scores, classes, rows, embeddings)
     if layout is not None:
         check_choice(layout, "layout", ("lists", "long"))
     arrays = format_of(out).is_arrays
     with progress_bar("reranking", 3, show=True) as step:
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
+        file = with_vectors(file, embeddings)
         step()
-        shortlist = as_shortlist(file.rows.scores, reranker._fitted().n_candidates)
+        shortlist = reranker._shortlist(file.rows.scores, file.rows.embeddings)
         ranking = reranker.rerank(shortlist, dial=dial)
         probabilities = reranker.predict_proba(shortlist, dial=dial)
         step()

@@ -1,0 +1,166 @@
+"""Embeddings from files, from the fit to the explanation."""
+
+import json
+
+import numpy as np
+import pytest
+
+from repair import load
+
+pytestmark = pytest.mark.needs("typer", "pyarrow")
+
+
+@pytest.fixture(scope="module")
+def vectors(problem_files, tmp_path_factory):
+    """Vectors of both parts that tell the label, with and without row ids, and labelled reference rows."""
+    folder = tmp_path_factory.mktemp("vectors")
+    rng, made = np.random.default_rng(0), {}
+    for part in ("calibration", "test"):
+        with np.load(problem_files / f"{part}.npz") as arrays:
+            labels, names = arrays["labels"], arrays["class_names"]
+        made[part] = np.eye(12)[labels] + 0.4 * rng.normal(size=(len(labels), 12))
+        np.save(folder / f"{part}.npy", made[part].astype(np.float32))
+        order = rng.permutation(len(labels))
+        ids = np.array([f"{part[0]}{row}" for row in range(len(labels))])
+        np.savez(folder / f"{part}.npz", embeddings=made[part][order].astype(np.float32), row_ids=ids[order])
+    np.savez(folder / "reference.npz", embeddings=made["calibration"][:30], labels=names[labels[:30] * 0])
+    np.save(folder / "labels.npy", names[labels[:30]])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def extended(problem_files, vectors):
+    """A model of the dense rows with embeddings."""
+    from repair.cli import run
+
+    path = vectors / "model.safetensors"
+    given = ["--classes", problem_files / "classes.csv", "--embeddings", vectors / "calibration.npy"]
+    fit = ["fit", problem_files / "calibration.parquet", "-o", path, "--mode", "extended", "--n-candidates", "6"]
+    assert run(list(map(str, [*fit, *given]))) == 0
+    return path
+
+
+def test_a_model_is_fitted_and_used_with_vectors(repair, data, vectors, extended, tmp_path):
+    model = load(extended)
+    assert {"context", "neighbours", "head"} <= set(model.weights_)
+    test, given = data / "test.parquet", ("--embeddings", vectors / "test.npy")
+    out = tmp_path / "ranked.npz"
+    assert repair("rerank", extended, test, "-o", out, *given).code == 0
+    with np.load(data / "test.npz") as arrays, np.load(out) as ranked:
+        expected = model.rerank(arrays["scores"], embeddings=np.load(vectors / "test.npy"))
+        key = next(name for name in ranked.files if name.endswith("scores") and "base" not in name)
+        np.testing.assert_allclose(ranked[key], expected.scores, atol=1e-5)
+    found = json.loads(repair("evaluate", extended, test, *given, "--json").out)
+    assert found["difference"]["accuracy"]["gain"] > 0.05
+    shown = repair("explain", extended, test, "--row", "t3", *given)
+    assert shown.code == 0
+    assert "neighbours" in shown.out
+
+
+def test_vectors_with_row_ids_are_matched_whatever_their_order(repair, data, vectors, extended, tmp_path):
+    for name, kind in (("one.csv", "npy"), ("other.csv", "npz")):
+        given = ("--embeddings", vectors / f"test.{kind}")
+        assert repair("rerank", extended, data / "test.parquet", "-o", tmp_path / name, *given).code == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
+
+
+def test_reference_rows_come_from_one_file_or_two(repair, data, vectors, tmp_path):
+    fit = ("fit", data / "calibration.csv", "--classes", data / "classes.csv", "--mode", "extended")
+    own = ("--embeddings", vectors / "calibration.npz", "--reference-embeddings", vectors / "reference.npz")
+    for more in ((), ("--reference-labels", vectors / "labels.npy")):
+        done = repair(*fit, *own, *more, "-o", tmp_path / "model")
+        assert done.code == 0, done.err
+        assert "430 labelled rows" in done.out
+    labels = load(tmp_path / "model")._fitted().correction.terms[-2].labels
+    assert len(set(labels[-30:].tolist())) > 1
+
+
+def test_methods_are_compared_with_vectors(repair, data, vectors):
+    both = ("--embeddings", vectors / "calibration.npy", "--test-embeddings", vectors / "test.npy")
+    files = (data / "calibration.parquet", data / "test.parquet", "--classes", data / "classes.csv")
+    done = repair("compare", *files, *both, "--methods", "base,extended", "--trials", 1, "--require", "extended")
+    assert done.code == 0, done.err
+    assert "extended passes" in done.out
+
+
+@pytest.mark.needs("vl_convert")
+def test_a_report_is_written_about_it(repair, data, vectors, extended, tmp_path):
+    both = ("--embeddings", vectors / "calibration.npy", "--test-embeddings", vectors / "test.npy")
+    files = (extended, data / "calibration.parquet", data / "test.parquet")
+    done = repair("report", *files, *both, "-o", tmp_path / "page.html", "--rows", 2)
+    assert done.code == 0, done.err
+    assert "It helps" in done.out
+
+
+def save(path, array):
+    np.save(path, array)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        ("missing", "looks at embeddings of 12 numbers a row; give --embeddings FILE"),
+        ("width", "embeddings has 3 columns; expected 12"),
+        ("rows", "embeddings has 5 rows, but there are 200"),
+        ("nan", "embeddings[7, 2] is nan"),
+        ("text", "embeddings has dtype"),
+        ("csv", "read from .npy and .npz files"),
+        ("key", "save the vectors as array 'embeddings'; the file has 'x'"),
+        ("ids", "there is no vector for row 't0'"),
+        ("twice", "row_ids must name each of the 200 vectors once"),
+        ("gone", "No such file"),
+        ("damaged", "vectors.npy"),
+    ],
+)
+def test_vectors_that_do_not_fit_are_named(repair, data, vectors, extended, tmp_path, case, message):
+    path, good = tmp_path / "vectors.npy", np.load(vectors / "test.npy")
+    if case == "nan":
+        good[7, 2] = np.nan
+    makers = {
+        "width": lambda: save(path, good[:, :3]),
+        "rows": lambda: save(path, good[:5]),
+        "nan": lambda: save(path, good),
+        "text": lambda: save(path, np.full((200, 12), "a")),
+        "csv": lambda: data / "test.csv",
+        "gone": lambda: tmp_path / "nothing.npy",
+        "damaged": lambda: path.write_bytes(b"\x93NUMPY nonsense") and path,
+    }
+    archives = {
+        "key": {"x": good},
+        "ids": {"embeddings": good, "row_ids": np.array([f"q{row}" for row in range(200)])},
+        "twice": {"embeddings": good, "row_ids": np.array(["t0"] * 200)},
+    }
+    if case in archives:
+        path = tmp_path / "vectors.npz"
+        np.savez(path, **archives[case])
+    given = () if case == "missing" else ("--embeddings", path if case in archives else makers[case]())
+    done = repair("rerank", extended, data / "test.parquet", "-o", tmp_path / "out.csv", *given)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--mode", "pairwise", "--embeddings", "calibration.npy"), "mode pairwise looks at no embeddings"),
+        (("--mode", "base", "--embeddings", "calibration.npy"), "mode base looks at no embeddings"),
+        (("--mode", "extended", "--reference-labels", "labels.npy"), "give --reference-embeddings too"),
+        (("--mode", "extended", "--reference-embeddings", "calibration.npy"), "has no array 'labels'"),
+        (("--mode", "extended", "--reference-embeddings", "reference.npz"), "need embeddings of the calibration rows"),
+        (("--mode", "extended", "--terms", "head"), "needs embeddings"),
+    ],
+)
+def test_vectors_that_nobody_can_use_are_refused(repair, data, vectors, tmp_path, options, message):
+    given = [vectors / one if one.endswith((".npy", ".npz")) else one for one in options]
+    done = repair("fit", data / "calibration.parquet", "-o", tmp_path / "model", *given)
+    assert done.code == 2
+    assert message in " ".join(done.err.split())
+
+
+def test_the_vectors_are_not_overwritten(repair, data, vectors, extended):
+    given = ("--embeddings", vectors / "test.npz")
+    done = repair("rerank", extended, data / "test.parquet", "-o", vectors / "test.npz", *given)
+    assert done.code == 2
+    assert "is an input of this command" in " ".join(done.err.split())
