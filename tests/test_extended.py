@@ -10,6 +10,7 @@ from repair.calibration import CalibrationSet
 from repair.class_table import rare_classes
 from repair.diagnosis import diagnose
 from repair.diagnosis.fitted_gain import fitted_gain
+from repair.errors import InputWarning, MissingExtraError
 from repair.terms.context import MOST_CLASSES
 
 K = 20
@@ -392,3 +393,46 @@ def test_the_verdict_says_that_it_is_worth_it(problem, embedded, few_penalties):
 def test_a_diagnosis_without_vectors_still_works(problem, few_penalties):
     found = diagnose(problem.scores, problem.labels, problem.class_counts, n_candidates=6, draws=20)
     assert found.verdict.answer
+
+
+def test_very_many_kept_rows_are_announced_before_the_fit(embedded, monkeypatch):
+    monkeypatch.setattr("repair.extended.MUCH", 1000)
+    said = r"keep 300 labelled rows as vectors of 8 float16 numbers \(0 MB\); pass fewer reference rows"
+    with pytest.warns(InputWarning, match=said):
+        embedded()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        embedded(terms=("score_gap", "head"))
+        embedded(with_vectors=False)
+
+
+@pytest.mark.needs("usearch")
+def test_an_approximate_index_gives_nearly_the_same_and_is_built_again_after_loading(embedded, new_rows, tmp_path):
+    rows, vectors = new_rows
+    exact, near = embedded(), embedded(neighbour_index="approximate")
+    one, other = (model.rerank(rows.scores, embeddings=vectors) for model in (exact, near))
+    assert (one.best == other.best).mean() > 0.98
+    assert "index is not kept; it is built when the model is first used" in " ".join(near.account_.notes)
+    near.save(tmp_path / "one")
+    again = load(tmp_path / "one")
+    term = next(term for term in again._fitted().correction.terms if term.name == "neighbours")
+    assert "graph" not in vars(term)
+    assert again.rerank(rows.scores, embeddings=vectors).scores.tobytes() == other.scores.tobytes()
+    assert "graph" in vars(term)
+    again.save(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert repr(again) == "Reranker(n_candidates=6, mode='extended', neighbour_index='approximate')"
+
+
+def test_without_the_extra_the_approximate_index_is_refused_before_the_fit(embedded, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'repair-rerank\[neighbours\]'"):
+        embedded(neighbour_index="approximate")
+    embedded()
+
+
+def test_there_are_two_kinds_of_index(embedded):
+    with pytest.raises(InputError, match="neighbour_index is 'fast'; choose one of 'exact', 'approximate'"):
+        embedded(neighbour_index="fast")

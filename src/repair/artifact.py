@@ -15,7 +15,7 @@ import numpy as np
 from repair import __version__
 from repair.arrays import AnyArray, FloatArray
 from repair.artifact_reader import FieldReader
-from repair.artifact_terms import learned_arrays, read_terms
+from repair.artifact_terms import described_neighbours, learned_arrays, read_terms
 from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.errors import ArtifactError, InputError
@@ -139,6 +139,7 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
         "strength": float(correction.strength),
         "terms": [{"name": term.name, "copies": term.copies} for term in correction.terms],
         "context_tau": next((float(term.tau) for term in correction.terms if isinstance(term, Context)), None),
+        "neighbours": described_neighbours(correction.terms),
         "similarity": _kind_of(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
         "account": asdict(state.account),

@@ -1,6 +1,8 @@
 """Terms in a model file: the names of the fixed ones, and the arrays of those that have learned."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +14,9 @@ from repair.terms import LEARNED_TERMS, Term, term_named
 from repair.terms.competition import ScoreGap
 from repair.terms.context import Context
 from repair.terms.head import Head
-from repair.terms.neighbours import VOTES, Neighbours
+from repair.terms.neighbours import INDICES, VOTES, Neighbours
 
-__all__ = ["learned_arrays", "read_terms"]
+__all__ = ["described_neighbours", "learned_arrays", "read_terms"]
 
 #: Squared length of a vector of length 1 in float16, with room for rounding; votes of longer ones overflow.
 LONGEST = 1.01
@@ -35,6 +37,15 @@ def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
     return arrays
 
 
+def described_neighbours(terms: Sequence[Term]) -> dict[str, Any] | None:
+    """Say what the file holds of labelled rows, if anything."""
+    for term in terms:
+        if isinstance(term, Neighbours):
+            rows, width = term.vectors.shape
+            return {"rows": rows, "width": width, "dtype": "float16", "index": term.index}
+    return None
+
+
 def read_terms(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
     """Read the terms, refusing whatever is not as it should be."""
     terms: list[Term] = []
@@ -52,6 +63,8 @@ def read_terms(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
     if context_tau is not None and not any(isinstance(term, Context) for term in terms):
         raise reader.refuse("context_tau is given without the term 'context'")
     _check_widths(terms, reader)
+    if not any(isinstance(term, Neighbours) for term in terms) and not reader.is_null("neighbours"):
+        raise reader.refuse("neighbours are described without the term 'neighbours'")
     return tuple(terms)
 
 
@@ -86,7 +99,12 @@ def _learned(name: str, reader: FieldReader, table: ClassTable, context_tau: flo
         raise reader.refuse("neighbours.vectors must be finite numbers")
     if np.einsum("ij,ij->i", vectors, vectors, dtype=np.float32).max() > LONGEST:
         raise reader.refuse("neighbours.vectors must be of length 1, or 0")
-    return Neighbours(vectors, labels, reader.vector("neighbours.mixture", len(VOTES)))
+    term = Neighbours(vectors, labels, reader.vector("neighbours.mixture", len(VOTES)))
+    described = None if reader.is_null("neighbours") else reader.mapping("neighbours")
+    index = None if described is None else described.get("index")
+    if index not in INDICES or described != {**(described_neighbours([term]) or {}), "index": index}:
+        raise reader.refuse(f"neighbours is {described!r}, which is not what the arrays hold")
+    return replace(term, index=str(index))
 
 
 def _check_widths(terms: Sequence[Term], reader: FieldReader) -> None:

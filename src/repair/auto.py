@@ -106,6 +106,7 @@ def choose_mode(
     settings: FitSettings,
     *,
     shortlist_tau: float | None = None,
+    index: str = "exact",
     seed: int = 0,
     progress: bool = False,
 ) -> AutoChoice:
@@ -120,6 +121,8 @@ def choose_mode(
         Tolerances and the like; penalties, α and τ are not looked at.
     shortlist_tau : float, optional
         Of the extended rung's shortlists; chosen if not given.
+    index : {"exact", "approximate"}
+        How the extended rung looks for neighbours.
     seed : int
     progress : bool
     """
@@ -127,7 +130,7 @@ def choose_mode(
     if refusal:
         kept = _base((calibration.positions == 0).astype(np.float64))
         return AutoChoice(kept, (kept,), refusal, None, OUTER_FOLDS)
-    table = _Rows.of(calibration, terms, shortlist_tau)
+    table = _Rows.of(calibration, terms, shortlist_tau, index)
     everything = np.ones(len(calibration.labels), dtype=bool)
     outer = group_folds(len(everything), calibration.groups, OUTER_FOLDS, seed)
     nested, picks = np.zeros(len(everything)), []
@@ -157,13 +160,15 @@ class _Rows:
     base_hits: FloatArray
 
     @classmethod
-    def of(cls, calibration: CalibrationSet, terms: tuple[Term, ...], shortlist_tau: float | None) -> "_Rows":
+    def of(
+        cls, calibration: CalibrationSet, terms: tuple[Term, ...], shortlist_tau: float | None, index: str
+    ) -> "_Rows":
         full = Design.of(calibration, terms, 0.0)
         designs = {"classwise": replace(full, columns=full.columns[:, :, :0], copies=()), "pairwise": full}
         if not terms:
             del designs["pairwise"]
         tau = choose_shortlist_tau(calibration) if shortlist_tau is None else shortlist_tau
-        designs["extended"] = ExtendedProblem.of(calibration, terms, tau).design
+        designs["extended"] = ExtendedProblem.of(calibration, terms, tau, index=index).design
         hits = (calibration.positions == 0).astype(np.float64)
         return cls(calibration, designs, tau, hits)
 

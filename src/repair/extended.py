@@ -16,7 +16,7 @@ from repair.arrays import FloatArray
 from repair.calibration import CalibrationSet
 from repair.coverage import list_adjustment, with_adjusted_list
 from repair.design import Design
-from repair.errors import InputError
+from repair.errors import InputError, InputWarning, warn_user
 from repair.fit_problem import Fit, FitSettings
 from repair.fitted_state import FittedState
 from repair.fitting import fit_design, fitted_state, warn_if_unsettled
@@ -29,9 +29,11 @@ from repair.terms.neighbours import Neighbours
 if TYPE_CHECKING:
     from repair.auto import AutoChoice
 
-__all__ = ["ExtendedProblem", "fit_chosen", "fit_extended"]
+__all__ = ["ExtendedProblem", "fit_chosen", "fit_extended", "warn_of_size"]
 
 LearnedTerm = Context | Neighbours | Head
+#: Bytes of kept vectors from which on the user is warned.
+MUCH = 200_000_000
 TOO_ALIKE = "it needs rows of at least two groups, with at least two candidates"
 
 
@@ -63,14 +65,19 @@ class ExtendedProblem:
 
     @classmethod
     def of(
-        cls, calibration: CalibrationSet, terms: Sequence[Term], tau: float, names: Sequence[str] | None = None
+        cls,
+        calibration: CalibrationSet,
+        terms: Sequence[Term],
+        tau: float,
+        names: Sequence[str] | None = None,
+        index: str = "exact",
     ) -> "ExtendedProblem":
         """Take the shortlists, learn the terms (all that the inputs allow, or those named), line up the columns."""
         listed = with_adjusted_list(calibration, tau)
         tau = tau if listed is not calibration else 0.0
         if tau:
             _refuse_hopeless(listed, tau)
-        found = [_learn(name, listed, tau) for name in _learnable(listed) if names is None or name in names]
+        found = [_learn(name, listed, tau, index) for name in _learnable(listed) if names is None or name in names]
         design = Design.of(listed, terms, 0.0).with_columns([columns for _, columns in found]).standardised()
         widths = tuple(columns.shape[2] for _, columns in found)
         return cls(listed, design, tuple(terms), tuple(term for term, _ in found), widths, tau)
@@ -94,11 +101,12 @@ def fit_extended(
     *,
     tau: float,
     names: Sequence[str] | None = None,
+    index: str = "exact",
     notes: tuple[str, ...] = (),
 ) -> FittedState:
     """Fit the extended model and put it into a model's state."""
     _refuse_terms_without_vectors(calibration, names)
-    problem = ExtendedProblem.of(calibration, terms, tau, names)
+    problem = ExtendedProblem.of(calibration, terms, tau, names, index)
     fit = warn_if_unsettled(fit_design(problem.design, settings), settings)
     folded, weights = problem.folded(fit.weights)
     chosen: dict[str, object] = {"shortlist_tau": problem.tau}
@@ -108,6 +116,22 @@ def fit_extended(
         account=replace(state.account, chosen=chosen, notes=(*notes, *_notes(problem, names))),
         list_adjustment=list_adjustment(calibration.table, problem.tau),
     )
+
+
+def warn_of_size(calibration: CalibrationSet) -> None:
+    """Say before the fit if the model would keep very many labelled rows."""
+    own = calibration.shortlist.embeddings
+    if own is None:
+        return
+    more = 0 if calibration.reference is None else int((calibration.reference.labels >= 0).sum())
+    n_rows, width = int((calibration.labels >= 0).sum()) + more, own.shape[1]
+    size = 2 * n_rows * width
+    if size > MUCH:
+        warn_user(
+            f"the model will keep {n_rows} labelled rows as vectors of {width} float16 numbers ({size / 1e6:.0f} MB); "
+            "pass fewer reference rows or shorter vectors, or leave the term 'neighbours' out of terms",
+            InputWarning,
+        )
 
 
 def _with(fit: Fit, weights: FloatArray) -> Fit:
@@ -141,10 +165,10 @@ def _learnable(calibration: CalibrationSet) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _learn(name: str, calibration: CalibrationSet, tau: float) -> tuple[LearnedTerm, FloatArray]:
+def _learn(name: str, calibration: CalibrationSet, tau: float, index: str) -> tuple[LearnedTerm, FloatArray]:
     if name == "context":
         return Context.learn(calibration, tau)
-    return Neighbours.learn(calibration) if name == "neighbours" else Head.learn(calibration)
+    return Neighbours.learn(calibration, index) if name == "neighbours" else Head.learn(calibration)
 
 
 def _notes(problem: ExtendedProblem, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -161,6 +185,8 @@ def _notes(problem: ExtendedProblem, names: Sequence[str] | None) -> tuple[str, 
             notes.append(
                 f"neighbours: the model keeps {len(term.labels)} labelled rows as float16 vectors ({size:.1f} MB)"
             )
+            if term.index == "approximate":
+                notes.append("neighbours: their index is not kept; it is built when the model is first used")
     return tuple(notes)
 
 
@@ -170,10 +196,13 @@ def fit_chosen(
     settings: FitSettings,
     notes: tuple[str, ...],
     found: "AutoChoice",
+    index: str = "exact",
 ) -> tuple[FittedState, FitSettings, float]:
     """Fit the extended model that ``auto`` has chosen; return it with the settings and the dial that were used."""
     settings = replace(settings, shrinkage="eb", evidence=True)
-    state = fit_extended(calibration, terms, settings, tau=found.shortlist_tau, notes=(found.reason, *notes))
+    state = fit_extended(
+        calibration, terms, settings, tau=found.shortlist_tau, index=index, notes=(found.reason, *notes)
+    )
     chosen = {"mode": "extended", "dial": found.chosen.dial, **state.account.chosen}
     account = replace(state.account, chosen=chosen)
     return replace(state, account=account, auto=found), settings, found.chosen.dial

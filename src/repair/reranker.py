@@ -18,6 +18,7 @@ from repair.inputs import check_choice, check_count, check_number
 from repair.shrinkage import shrinkage_groups
 from repair.strength import HeadLossRule, limit_head_loss
 from repair.terms import LEARNED_TERMS, Term, choose_terms
+from repair.terms.neighbours import INDICES
 
 if TYPE_CHECKING:
     from repair.selection import Criterion, GridSearch
@@ -47,8 +48,8 @@ class Reranker(ShortlistReranker):
         k, how many of the best classes to take from dense scores.
     mode : {"pairwise", "classwise", "pairwise_only", "base", "extended", "auto"}, default "pairwise"
         The paper's REPAIR (offsets and terms), its class-separable special case (offsets only),
-        terms only, or no correction.  ``"auto"`` takes the simplest of base, classwise and
-        pairwise whose gain on held-out rows is real, and chooses its penalties and its dial; it
+        terms only, or no correction.  ``"auto"`` takes the simplest of base, classwise,
+        pairwise and extended whose gain on held-out rows is real, and chooses its penalties and its dial; it
         may keep the base order, and `auto_` says why.  ``"extended"`` goes beyond the paper: it
         takes shortlists that miss fewer rare classes (from dense scores and `class_counts`), and
         adds evidence that is learned from the labelled rows: see `repair.extended`.
@@ -103,6 +104,9 @@ class Reranker(ShortlistReranker):
     shortlist_tau : float, optional
         With ``mode="extended"``: take the shortlist by g − τ·log(n+1).  By default τ is chosen on
         the calibration rows so that labels are on the list; 0 takes the base's own list.
+    neighbour_index : {"exact", "approximate"}, default "exact"
+        With ``mode="extended"`` and embeddings: compare each row with every labelled one, or look
+        for its neighbours in an index (needs the extra ``neighbours``), for millions of them.
     progress : bool, default False
         Show a progress bar while choosing (needs the extra ``cli``).
     tol : float, default 1e-8
@@ -154,6 +158,7 @@ class Reranker(ShortlistReranker):
         "strict",
         "strength",
         "shortlist_tau",
+        "neighbour_index",
         "progress",
         "tol",
         "max_iterations",
@@ -184,6 +189,7 @@ class Reranker(ShortlistReranker):
         strict: bool = False,
         strength: float = 1.0,
         shortlist_tau: float | None = None,
+        neighbour_index: str = "exact",
         progress: bool = False,
         tol: float = 1e-8,
         max_iterations: int = 100,
@@ -210,6 +216,7 @@ class Reranker(ShortlistReranker):
         self.strict = strict
         self.strength = strength
         self.shortlist_tau = shortlist_tau
+        self.neighbour_index = neighbour_index
         self.progress = progress
         self.tol = tol
         self.max_iterations = max_iterations
@@ -237,6 +244,8 @@ class Reranker(ShortlistReranker):
         """Fit the whole correction; return it with the settings and the dial that were used."""
         terms, notes = self._terms(calibration.table)
         settings = self._settings(calibration.table)
+        if self.mode in ("auto", "extended"):
+            self._prepare_extended(calibration)
         if self.mode == "auto":
             return self._learn_auto(calibration, terms, settings, notes)
         if self.mode == "extended":
@@ -252,6 +261,18 @@ class Reranker(ShortlistReranker):
         state = replace(state, account=replace(state.account, chosen=chosen), search=found)
         return state, settings, float(self.dial)
 
+    def _prepare_extended(self, calibration: CalibrationSet) -> None:
+        """Say or refuse, before any work, what the fit with embeddings takes."""
+        from repair.extended import warn_of_size
+        from repair.terms.neighbour_index import require_index
+
+        left_out = self.mode == "extended" and self.terms is not None and "neighbours" not in self.terms
+        if calibration.shortlist.embeddings is None or left_out:
+            return
+        warn_of_size(calibration)
+        if self.neighbour_index == "approximate":
+            require_index()
+
     def _learn_extended(
         self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
     ) -> FittedState:
@@ -259,7 +280,8 @@ class Reranker(ShortlistReranker):
         from repair.extended import fit_extended
 
         tau = choose_shortlist_tau(calibration) if self.shortlist_tau is None else float(self.shortlist_tau)
-        return fit_extended(calibration, terms, settings, tau=tau, names=self.terms, notes=notes)
+        index = self.neighbour_index
+        return fit_extended(calibration, terms, settings, tau=tau, names=self.terms, index=index, notes=notes)
 
     def _learn_auto(
         self, calibration: CalibrationSet, terms: tuple[Term, ...], settings: FitSettings, notes: tuple[str, ...]
@@ -268,11 +290,17 @@ class Reranker(ShortlistReranker):
         from repair.extended import fit_chosen
 
         found = choose_mode(
-            calibration, terms, settings, shortlist_tau=self.shortlist_tau, seed=self.seed, progress=self.progress
+            calibration,
+            terms,
+            settings,
+            shortlist_tau=self.shortlist_tau,
+            index=self.neighbour_index,
+            seed=self.seed,
+            progress=self.progress,
         )
         best = found.chosen
         if best.rung == "extended":
-            state, settings, dial = fit_chosen(calibration, terms, settings, notes, found)
+            state, settings, dial = fit_chosen(calibration, terms, settings, notes, found, self.neighbour_index)
             if self.terms is not None:  # a frozen copy names what was learned, too
                 learned = [term.name for term in state.correction.terms if term.name in LEARNED_TERMS]
                 chosen = {**state.account.chosen, "terms": [*self.terms, *learned]}
@@ -352,6 +380,7 @@ class Reranker(ShortlistReranker):
         check_count(self.folds, "folds", 2)
         check_count(self.seed, "seed", 0)
         check_choice(self.progress, "progress", (True, False))
+        check_choice(self.neighbour_index, "neighbour_index", INDICES)
         Grid.of(self.grid)
         if self._head_loss_rule() is not None:
             table.require("class_counts", "max_head_loss")

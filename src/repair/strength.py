@@ -178,7 +178,8 @@ def _out_of_fold_extended(
         return None
     fixed = [term for term in state.correction.terms if term.name not in LEARNED_TERMS]
     names = [term.name for term in state.correction.terms if term.name in LEARNED_TERMS]
-    problem = ExtendedProblem.of(calibration, fixed, _tau_of(state), names)
+    index = next((getattr(term, "index", "exact") for term in state.correction.terms if term.name == "neighbours"), "")
+    problem = ExtendedProblem.of(calibration, fixed, _tau_of(state), names, index)
     design, table = problem.design, calibration.table
     folds = group_folds(len(calibration.labels), calibration.groups, rule.folds, rule.seed)[design.rows]
     final = problem.calibration.shortlist.scores.copy()

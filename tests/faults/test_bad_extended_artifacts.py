@@ -146,6 +146,27 @@ def test_a_file_that_hides_its_rows_is_refused(parts):
         reload()
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        {},
+        5,
+        {"rows": 120, "width": 3, "dtype": "float16"},
+        {"rows": 120, "width": 3, "dtype": "float16", "index": "pickle"},
+        {"rows": 119, "width": 3, "dtype": "float16", "index": "exact"},
+        {"rows": 120, "width": 3, "dtype": "float16", "index": "exact", "more": 1},
+        {"rows": 120, "width": 3, "dtype": "float16", "index": ["exact"]},
+    ],
+)
+def test_what_is_said_about_the_rows_must_be_true(parts, value):
+    _, described, reload = parts
+    assert described["neighbours"] == {"rows": 120, "width": 3, "dtype": "float16", "index": "exact"}
+    described["neighbours"] = value
+    with pytest.raises(ArtifactError, match="neighbours"):
+        reload()
+
+
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_flipped_byte_gets_anything_but_a_named_error_or_a_working_model(good, tmp_path, data):

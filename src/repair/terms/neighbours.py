@@ -1,6 +1,7 @@
 """Neighbours: what the labelled rows nearest to a row are labelled with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -8,8 +9,12 @@ from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.calibration import CalibrationSet
 from repair.candidates import CandidateView
 from repair.lazy import lazy
+from repair.terms.neighbour_index import build_index, nearest_in_index
 
-__all__ = ["Neighbours", "nearest"]
+__all__ = ["INDICES", "Neighbours", "nearest"]
+
+#: How neighbours can be looked for.
+INDICES = ("exact", "approximate")
 
 #: How many neighbours vote, and how fast their votes fade with distance: (number, width).
 VOTES = ((5, 0.1), (30, 0.1), (30, 0.03))
@@ -29,17 +34,20 @@ class Neighbours:
     labels : ndarray of int (m,)
     mixture : ndarray (len(VOTES),)
         What each way to count weighs.
+    index : {"exact", "approximate"}
+        How neighbours are looked for.
     """
 
     vectors: AnyArray
     labels: IntArray
     mixture: FloatArray
+    index: str = "exact"
     name: str = "neighbours"
     requires: tuple[str, ...] = ()
     copies: float = 1.0
 
     @classmethod
-    def learn(cls, calibration: CalibrationSet) -> "tuple[Neighbours, FloatArray]":
+    def learn(cls, calibration: CalibrationSet, index: str = "exact") -> "tuple[Neighbours, FloatArray]":
         """Keep the labelled rows; return also the covered rows' columns (n, k, 3), own groups left out."""
         own = calibration.shortlist.embeddings
         assert own is not None
@@ -54,8 +62,8 @@ class Neighbours:
         kept = labels >= 0
         vectors, labels, groups = vectors[kept].astype(np.float16), labels[kept], groups[kept]
         query_groups = rows if calibration.groups is None else calibration.groups[rows]
-        term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)))
-        found = nearest(own[rows], term.searched, MOST_NEIGHBOURS, query_groups, groups)
+        term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)), index)
+        found = term._nearest(own[rows], query_groups, groups)
         return term, _votes(calibration.shortlist.ids[rows], term.labels, *found)
 
     @property
@@ -72,14 +80,29 @@ class Neighbours:
         """Return one term for the fitted columns, and its weight."""
         total = float(np.abs(weights).sum())
         mixture = weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
-        return Neighbours(self.vectors, self.labels, mixture), total
+        one = replace(self, mixture=mixture)
+        if "graph" in vars(self):
+            vars(one)["graph"] = self.graph  # the vectors are the same
+        return one, total
+
+    @lazy
+    def graph(self) -> Any:
+        """Return the index of an approximate search, built when first asked for."""
+        return build_index(self.vectors)
+
+    def _nearest(
+        self, queries: AnyArray, query_groups: AnyArray | None = None, groups: AnyArray | None = None
+    ) -> tuple[IntArray, AnyArray]:
+        """Return the nearest labelled rows and their similarities."""
+        if self.index == "approximate":
+            return nearest_in_index(self.graph, queries, self.vectors, MOST_NEIGHBOURS, query_groups, groups)
+        return nearest(queries, self.searched, MOST_NEIGHBOURS, query_groups, groups)
 
     def column(self, view: CandidateView) -> FloatArray:
         """Return the votes, mixed as fitted."""
         embeddings = view.shortlist.embeddings
         assert embeddings is not None
-        found = nearest(embeddings, self.searched, MOST_NEIGHBOURS)
-        votes = _votes(view.shortlist.ids, self.labels, *found)
+        votes = _votes(view.shortlist.ids, self.labels, *self._nearest(embeddings))
         column = np.zeros(view.shortlist.ids.shape)
         for place, share in enumerate(self.mixture):
             column += share * votes[:, :, place]
