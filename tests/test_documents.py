@@ -11,6 +11,7 @@ DOCUMENTS = (
     "docs/checks.md",
     "docs/cli.md",
     "docs/demo.md",
+    "docs/extended.md",
     "docs/files.md",
     "docs/method.md",
     "docs/python.md",
@@ -51,6 +52,16 @@ def test_the_report_snippet_runs(repository, tmp_path, monkeypatch, capsys):
     exec(compile(blocks[0], "report.md", "exec"), {})
     assert (tmp_path / "report.html").stat().st_size < 3e6
     assert capsys.readouterr().out.strip()
+
+
+def test_the_extended_snippet_runs_and_helps(repository, capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (repository / "docs/extended.md").read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    exec(compile(blocks[0], "extended.md", "exec"), {})
+    printed = capsys.readouterr().out
+    before, after = (float(re.search(rf"([\d.]+) {word}", printed).group(1)) for word in ("before", "after"))
+    assert after > before + 0.05
+    assert "neighbours" in printed
 
 
 def test_the_report_picture_is_small(repository):
