@@ -26,6 +26,7 @@ NORM_GRID = tuple(round(0.05 * step, 2) for step in range(21))
 NOT_FOR_TEMPERATURE = (
     "mode", "terms", "selection", "criterion", "selection_rule", "grid", "folds", "seed", "progress",
     "max_head_loss", "head_loss_level", "strict", "strength", "shortlist_tau",
+    "neighbour_index",
 )  # fmt: skip
 #: A temperature's inverse is kept above this, so that scaling can flatten scores but not flip them.
 SMALLEST_SCALE = 1e-3
