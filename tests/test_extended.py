@@ -1,6 +1,7 @@
 """``mode="extended"`` from end to end, and what a hostile user may try."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -388,6 +389,9 @@ def test_the_verdict_says_that_it_is_worth_it(problem, embedded, few_penalties):
     verdict = give_verdict(rows, model.auto_)
     assert verdict.answer == "extended is worth it"
     assert verdict.sentence.startswith("Extended is worth it")
+    simpler = {rung.rung: rung for rung in model.auto_.rungs}
+    for rung, answer in (("pairwise", "pairwise is worth it"), ("classwise", "offsets suffice")):
+        assert give_verdict(rows, replace(model.auto_, chosen=simpler[rung])).answer == answer
 
 
 def test_a_diagnosis_without_vectors_still_works(problem, few_penalties):

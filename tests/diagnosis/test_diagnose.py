@@ -52,14 +52,16 @@ def test_a_class_bias_needs_offsets_only():
     assert "Frequent classes:" in str(result)
 
 
-def test_contradictory_pairs_make_pairwise_worth_it():
+def test_contradictory_pairs_need_more_than_offsets():
     problem = make_synthetic(SyntheticSettings(n_calibration=3000, n_test=50))
     part = problem.calibration
     test = ScoreSet(np.concatenate([problem.test.scores, part.scores[:2]]), np.zeros(52, dtype=int))
     result = diagnose(
         part.scores, part.labels, problem.class_counts, similarity=problem.similarity, test=test, draws=50
     )
-    assert result.verdict.answer == "pairwise is worth it"
+    # Pairwise gains, and Extended, which sees more of the rivals, gains significantly more.
+    assert result.verdict.answer == "extended is worth it"
+    assert result.verdict.gain.interval()[0] > 0
     assert result.separability.separable_log_likelihood.p_value() < 0.05
     assert result.separability.log_likelihood.p_value() < 0.001
     assert result.separability.accuracy.p_value() < 0.05
