@@ -15,7 +15,8 @@ from repair.estimator import ShortlistReranker
 from repair.fitted_state import FitAccount, FittedState
 from repair.fitting import FitSettings, fitted_state
 from repair.inputs import check_number
-from repair.reranker import LARGEST_PENALTY, Reranker
+from repair.reranker import Reranker
+from repair.reranker_checks import LARGEST_PENALTY
 from repair.terms import Score, Term
 
 __all__ = ["Base", "ClasswiseTemperature", "LogitAdjustment", "TauNormalization", "Temperature"]

@@ -8,25 +8,22 @@ from typing import TYPE_CHECKING, ClassVar
 
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
-from repair.decision import LARGEST_DIAL
 from repair.errors import InputError, InputWarning, warn_user
 from repair.estimator import ShortlistReranker
 from repair.fitted_state import FittedState
 from repair.fitting import FitSettings, fitted_state
-from repair.grid import CRITERIA, RULES, Grid
-from repair.inputs import check_choice, check_count, check_number
+from repair.grid import Grid
+from repair.inputs import check_number
+from repair.reranker_checks import MODES, check_parameters
 from repair.shrinkage import shrinkage_groups
 from repair.strength import HeadLossRule, limit_head_loss
 from repair.terms import LEARNED_TERMS, Term, choose_terms
-from repair.terms.neighbours import INDICES
 
 if TYPE_CHECKING:
     from repair.selection import Criterion, GridSearch
 
 __all__ = ["MODES", "Reranker"]
 
-#: Far beyond any use, and still safe to multiply and square.
-LARGEST_PENALTY = 1e50
 #: Where only one penalty is given, the other.
 USUAL_PENALTY = 1e-3
 
@@ -34,9 +31,6 @@ SAME_COLUMN = (
     "score_gap and log_prob_ratio are the same column; "
     "they were fitted as one, and the weight of score_gap is the sum of both"
 )
-
-#: What can be fitted; "auto" chooses among them.
-MODES = ("base", "classwise", "pairwise", "pairwise_only", "extended")
 
 
 class Reranker(ShortlistReranker):
@@ -365,40 +359,7 @@ class Reranker(ShortlistReranker):
 
     def _check_parameters(self, table: ClassTable) -> None:
         super()._check_parameters(table)
-        check_choice(self.mode, "mode", (*MODES, "auto"))
-        self._check_auto(table)
-        for name in ("lambda_a", "lambda_theta"):
-            if getattr(self, name) is not None:
-                check_number(getattr(self, name), name, 0.0, LARGEST_PENALTY, open_low=True)
-        check_number(self.tol, "tol", 0.0, open_low=True)
-        check_count(self.max_iterations, "max_iterations")
-        check_choice(self.shrinkage, "shrinkage", (None, False, "eb", "paper"))
-        check_choice(self.selection, "selection", (None, "cv", "in_sample", "evidence"))
-        check_choice(self.selection_rule, "selection_rule", RULES)
-        if not callable(self.criterion):
-            check_choice(self.criterion, "criterion", CRITERIA)
-        check_count(self.folds, "folds", 2)
-        check_count(self.seed, "seed", 0)
-        check_choice(self.progress, "progress", (True, False))
-        check_choice(self.neighbour_index, "neighbour_index", INDICES)
-        Grid.of(self.grid)
-        if self._head_loss_rule() is not None:
-            table.require("class_counts", "max_head_loss")
-        check_count(self.shrinkage_groups, "shrinkage_groups")
-        if check_number(self.alpha, "alpha", 0.0, 1.0) > 0:
-            table.require("class_counts", "alpha (rare-class upweighting)")
-        if check_number(self.tau, "tau", -10.0, 10.0) != 0:
-            table.require("class_counts", "tau (the pre-adjustment −τ·log π)")
-        if check_number(self.dial, "dial", -LARGEST_DIAL, LARGEST_DIAL) != 0:
-            table.require("class_counts", "the dial")
-        if not isinstance(self.group_weights, bool):
-            raise InputError(f"group_weights is {self.group_weights!r}; choose True or False")
-        chosen = choose_terms(self._fixed_terms(), table)
-        without = self.mode in ("base", "classwise")
-        if without and self.terms is not None and chosen:
-            raise InputError(f"mode {self.mode!r} has no terms, but terms={list(self.terms)}; use mode 'pairwise'")
-        if not without and not chosen and self.mode != "extended":
-            raise InputError(f"mode {self.mode!r} needs at least one term; name some, or use mode 'classwise'")
+        check_parameters(self, table)
 
     def _fixed_terms(self) -> Sequence[str] | None:
         """Return the chosen terms that learn nothing before the fit."""
@@ -415,23 +376,6 @@ class Reranker(ShortlistReranker):
         if check_number(self.strength, "strength", 0.0, 1.0) != 1.0 and rule is not None:
             raise InputError("max_head_loss chooses the strength; leave strength out")
         return rule
-
-    def _check_auto(self, table: ClassTable) -> None:
-        """Refuse arguments that ``auto`` and ``extended`` choose themselves."""
-        if self.mode in ("auto", "extended"):
-            neutrals = dict.fromkeys(("alpha", "tau"), 0.0) | dict.fromkeys(
-                ("selection", "lambda_a", "lambda_theta", "shrinkage")
-            )
-            if self.mode == "auto":
-                neutrals["dial"] = 0.0
-            for name, neutral in neutrals.items():
-                if getattr(self, name) != neutral:
-                    raise InputError(f"mode {self.mode!r} chooses for itself; leave {name} out, or use another mode")
-        if self.shortlist_tau is not None:
-            if self.mode not in ("auto", "extended"):
-                raise InputError(f"mode {self.mode!r} keeps the base's shortlist; leave shortlist_tau out")
-            if check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0) != 0:
-                table.require("class_counts", "shortlist_tau (a list taken by g − τ·log(n+1))")
 
     def _terms(self, table: ClassTable) -> tuple[tuple[Term, ...], tuple[str, ...]]:
         """Return the terms to fit, and what there is to say about them."""

@@ -66,11 +66,6 @@ class ScoreSet:
         """Everything but scores and labels, as keywords for ``fit``."""
         return {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("scores", "labels")}
 
-    @property
-    def reference(self) -> dict[str, Any]:
-        """The further labelled rows, as keywords for ``fit``."""
-        return {name: getattr(self, name) for name in ("reference_embeddings", "reference_labels")}
-
     def take(self, rows: Sequence[int] | AnyArray) -> ScoreSet:
         """Return some of the rows, in the order given."""
         which = np.asarray(rows)
