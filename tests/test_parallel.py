@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from repair.parallel import map_row_blocks, row_blocks, thread_count
+from repair.parallel import even_blocks, map_row_blocks, row_blocks, thread_count
 
 
 def test_blocks_cover_every_row_once():
@@ -39,3 +39,12 @@ def test_an_error_in_any_block_reaches_the_caller(monkeypatch):
 def test_the_machine_decides_unless_told(monkeypatch):
     monkeypatch.delenv("REPAIR_NUM_THREADS", raising=False)
     assert thread_count() >= 1
+
+
+@pytest.mark.parametrize(("n", "most"), [(1, 10), (10, 10), (11, 10), (100, 7), (5, 0)])
+def test_even_blocks_cover_all_rows_and_differ_little(n, most):
+    blocks = even_blocks(n, most)
+    assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(n))
+    sizes = [block.stop - block.start for block in blocks]
+    assert max(sizes) <= max(most, 1)
+    assert set(sizes[:-1]) <= {sizes[0]} and sizes[0] - sizes[-1] < len(sizes)

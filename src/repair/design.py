@@ -9,7 +9,10 @@ from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
 from repair.calibration import CalibrationSet, tilted_weights
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
-from repair.terms import Term, stack_columns
+from repair.lazy import lazy
+from repair.parallel import even_blocks, map_row_blocks
+from repair.ranking import SLOTS_PER_BLOCK
+from repair.terms import Term
 
 __all__ = ["Design"]
 
@@ -17,6 +20,8 @@ __all__ = ["Design"]
 @dataclass(frozen=True, eq=False)
 class Design:
     """Covered rows with their columns.
+
+    In `base` and `columns` the rows run fastest in memory, as the fit's kernels want them.
 
     Attributes
     ----------
@@ -56,20 +61,30 @@ class Design:
     def of(cls, calibration: CalibrationSet, terms: Sequence[Term], tau: float) -> "Design":
         """Compute the columns of `terms` on the covered rows, after the pre-adjustment `tau`."""
         rows = np.flatnonzero(calibration.covered).astype(np.int32)
-        covered = calibration.shortlist.take(rows)
-        view = CandidateView(covered, calibration.table, tau)
+        shortlist, table = calibration.shortlist, calibration.table
+        covered = shortlist if len(rows) == len(shortlist) else shortlist.take(rows)
+        n_rows, k = covered.ids.shape
+        base, columns = np.empty((k, n_rows)), np.empty((len(terms), k, n_rows))
+
+        def fill(block: slice) -> None:
+            view = CandidateView(covered.take(block), table, tau)
+            base[:, block] = np.where(view.mask, view.scores - _best_score(view), 0.0).T
+            for column, term in zip(columns, terms, strict=True):
+                column[:, block] = term.column(view).T
+
+        map_row_blocks(fill, even_blocks(n_rows, SLOTS_PER_BLOCK // k))
         return cls(
             rows,
             covered.ids,
-            np.where(view.mask, view.scores - _best_score(view), 0.0),
-            stack_columns(terms, view),
+            base.T,
+            columns.T,
             tuple(term.copies for term in terms),
             covered.lengths,
             calibration.positions[rows],
             calibration.labels[rows],
             calibration.importance[rows],
             None if calibration.groups is None else calibration.groups[rows],
-            calibration.table,
+            table,
         )
 
     def __len__(self) -> int:
@@ -78,9 +93,9 @@ class Design:
 
     def with_columns(self, more: Sequence[FloatArray]) -> "Design":
         """Return the design with further columns, arrays (n, k, c), behind its own."""
-        columns = np.concatenate([self.columns, *more], axis=2)
+        columns = np.concatenate([self.columns.T, *(one.T for one in more)]).T
         added = (1.0,) * (columns.shape[2] - self.columns.shape[2])
-        return replace(self, columns=np.ascontiguousarray(columns), copies=(*self.copies, *added))
+        return replace(self, columns=columns, copies=(*self.copies, *added))
 
     def standardised(self) -> "Design":
         """Return the design with penalties that are the same whatever units the columns come in."""
@@ -94,8 +109,8 @@ class Design:
         return Design(
             self.rows[which],
             self.ids[which],
-            self.base[which],
-            self.columns[which],
+            self.base.T[:, which].T,
+            self.columns.T[:, :, which].T,
             self.copies,
             self.lengths[which],
             self.target[which],
@@ -104,6 +119,20 @@ class Design:
             None if self.groups is None else self.groups[which],
             self.table,
         )
+
+    @lazy
+    def classes(self) -> IntArray:
+        """Return the classes that are on any row, rising."""
+        seen = np.zeros(self.table.n_classes + 1, dtype=bool)  # the last place is that of padding, −1
+        seen[self.ids] = True
+        return np.flatnonzero(seen[:-1]).astype(np.int32)
+
+    @lazy
+    def places(self) -> IntArray:
+        """Return each candidate's place among `classes`, 0 on padding; rows run fastest."""
+        place = np.zeros(self.table.n_classes + 1, dtype=np.int32)
+        place[self.classes] = np.arange(len(self.classes), dtype=np.int32)
+        return place[self.ids.T].T
 
     def row_weights(self, alpha: float) -> FloatArray:
         """Return the rows' weights w, adding up to 1."""

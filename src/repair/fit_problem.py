@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import PAD_ID, FloatArray, IntArray
+from repair.arrays import FloatArray, IntArray
 from repair.calibration import effective_number
 from repair.design import Design
 from repair.objective import ConditionalLogit, Penalty
@@ -56,12 +56,12 @@ class FitProblem:
         self.effective_rows = effective_number(row_weights, design.groups)
         self.settings = settings
         self.copies = np.asarray(design.copies, dtype=np.float64)
-        self.active, index = _active_classes(design, settings.with_offsets)
+        self.active = design.classes if settings.with_offsets else np.zeros(0, dtype=np.int32)
         strength = [settings.lambda_theta / copies for copies in design.copies]
         self.ridge = self.penalty(np.full(self.n_classes, settings.lambda_a), np.zeros(self.n_classes), strength)
         self.logit = ConditionalLogit(
             design.base,
-            index,
+            design.places if settings.with_offsets else np.zeros_like(design.ids),
             design.columns,
             design.lengths,
             design.target,
@@ -98,14 +98,3 @@ class FitProblem:
         """The shrinkage group of every class; all in one if none were given."""
         given = self.settings.shrinkage_groups
         return np.zeros(self.n_classes, dtype=np.int32) if given is None else given
-
-
-def _active_classes(design: Design, with_offsets: bool) -> tuple[IntArray, IntArray]:
-    """Return the classes on any row, and each candidate's place among them (0 on padding)."""
-    if not with_offsets:
-        return np.zeros(0, dtype=np.int32), np.zeros(design.ids.shape, dtype=np.int32)
-    real = design.ids != PAD_ID
-    seen = np.zeros(design.table.n_classes, dtype=bool)
-    seen[design.ids[real]] = True
-    place = np.maximum(np.cumsum(seen) - 1, 0).astype(np.int32)
-    return np.flatnonzero(seen).astype(np.int32), np.where(real, place[design.ids], 0).astype(np.int32)

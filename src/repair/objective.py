@@ -11,13 +11,14 @@ import numpy as np
 
 from repair.arrays import FloatArray, IntArray, dot
 from repair.kernels import best_kernels
+from repair.lazy import lazy
 from repair.parallel import map_row_blocks, row_blocks
 
 __all__ = ["ConditionalLogit", "Penalty"]
 
-#: Rows are summed in this many blocks at most; fixed, so that sums have the same bits everywhere.
+#: Rows are summed in so many blocks at most; fixed, so that sums have the same bits everywhere.
 BLOCKS = 16
-ROWS_PER_BLOCK = 1024
+ROWS_PER_BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class Penalty:
 
 class ConditionalLogit:
     """Penalised weighted negative log-likelihood of the labels among their candidates.
+
+    Arrays in which rows run fastest, as those of a `Design`, are used as they are; others are copied.
 
     Parameters
     ----------
@@ -66,40 +69,45 @@ class ConditionalLogit:
         n_offsets: int,
         penalty: Penalty,
     ) -> None:
-        self.base, self.index, self.columns = base, index, columns
+        # Candidate by candidate, as the kernels want them: (k, n) and (d, k, n).
+        self.base, self.index, self.columns = (np.ascontiguousarray(one.T) for one in (base, index, columns))
         self.lengths, self.target, self.row_weights = lengths, target, row_weights
         self.n_offsets = n_offsets
         self.penalty = penalty
-        self.probabilities = np.zeros(base.shape)
+        self.size = n_offsets + len(self.columns)
+        self.probabilities = np.zeros(self.base.shape)
         self._kernels = best_kernels()
-        self._blocks = row_blocks(len(base), max(ROWS_PER_BLOCK, -(-len(base) // BLOCKS)))
+        self._blocks = _even_blocks(len(base))
+        self._curvature: tuple[FloatArray, FloatArray] | None = None
 
-    @property
-    def size(self) -> int:
-        """Number of parameters."""
-        return self.n_offsets + int(self.columns.shape[2])
+    @lazy
+    def _units(self) -> FloatArray:
+        largest = [max(1.0, column.max(initial=0.0), -column.min(initial=0.0)) for column in self.columns]
+        return np.concatenate([np.ones(self.n_offsets), largest])
 
     def units(self) -> FloatArray:
         """Size of each parameter's column: 1 for offsets, at least 1 for terms."""
-        largest = np.abs(self.columns).max(axis=(0, 1), initial=1.0)
-        return np.concatenate([np.ones(self.n_offsets), largest])
+        return self._units
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Return the objective and its gradient; later products are taken at this point."""
         offsets, weights = parameters[: self.n_offsets], parameters[self.n_offsets :]
+        self._curvature = None
 
         def evaluate(rows: slice) -> tuple[float, FloatArray]:
             gradient = np.zeros(self.size)
             loss = self._kernels.loss_and_gradient(
-                self.base[rows],
-                self.index[rows],
-                self.columns[rows],
-                self.lengths[rows],
-                self.target[rows],
-                self.row_weights[rows],
+                self.base,
+                self.index,
+                self.columns,
+                self.lengths,
+                self.target,
+                self.row_weights,
                 offsets,
                 weights,
-                self.probabilities[rows],
+                rows.start,
+                rows.stop,
+                self.probabilities,
                 gradient,
             )
             return loss, gradient
@@ -114,12 +122,14 @@ class ConditionalLogit:
         def multiply(rows: slice) -> FloatArray:
             product = np.zeros(self.size)
             self._kernels.hessian_product(
-                self.index[rows],
-                self.columns[rows],
-                self.row_weights[rows],
-                self.probabilities[rows],
+                self.index,
+                self.columns,
+                self.row_weights,
+                self.probabilities,
                 direction,
                 self.n_offsets,
+                rows.start,
+                rows.stop,
                 product,
             )
             return product
@@ -147,15 +157,21 @@ class ConditionalLogit:
 
         First Σ w·p·(1−p) for each offset (the diagonal), then the full block of the weights.
         """
+        if self._curvature is None:
+            self._curvature = self._compute_curvature()
+        return self._curvature
 
+    def _compute_curvature(self) -> tuple[FloatArray, FloatArray]:
         def accumulate(rows: slice) -> tuple[FloatArray, FloatArray]:
             diagonal = np.zeros(self.n_offsets)
             block = np.zeros((self.size - self.n_offsets,) * 2)
             self._kernels.curvature(
-                self.index[rows],
-                self.columns[rows],
-                self.row_weights[rows],
-                self.probabilities[rows],
+                self.index,
+                self.columns,
+                self.row_weights,
+                self.probabilities,
+                rows.start,
+                rows.stop,
                 diagonal,
                 block,
             )
@@ -163,6 +179,14 @@ class ConditionalLogit:
 
         parts = map_row_blocks(accumulate, self._blocks)
         return _in_order([part[0] for part in parts]), _in_order([part[1] for part in parts])
+
+
+def _even_blocks(n_rows: int) -> list[slice]:
+    """Cut rows into 1, 2, 4, 8 or 16 blocks: equal ones, and as many for each of two, four or eight threads."""
+    count = 1
+    while count < BLOCKS and count * 2 * ROWS_PER_BLOCK <= n_rows:
+        count *= 2
+    return row_blocks(n_rows, -(-n_rows // count))
 
 
 def _inverse(block: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from repair.errors import InputError
 
-__all__ = ["map_row_blocks", "row_blocks", "thread_count"]
+__all__ = ["even_blocks", "map_row_blocks", "row_blocks", "thread_count"]
 
 Result = TypeVar("Result")
 
@@ -49,6 +49,12 @@ def row_blocks(n_rows: int, rows_per_block: int) -> list[slice]:
     """Cut ``range(n_rows)`` into consecutive slices of `rows_per_block` rows (the last is shorter)."""
     step = max(1, rows_per_block)
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+
+
+def even_blocks(n_rows: int, most_rows: int) -> list[slice]:
+    """Cut ``range(n_rows)`` into slices of equal length (to a row) that have at most `most_rows` rows."""
+    count = -(-n_rows // max(1, most_rows))
+    return row_blocks(n_rows, -(-n_rows // max(1, count)))
 
 
 def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:

@@ -102,19 +102,21 @@ def test_fit_kernels_agree_with_their_twins(n_offsets, d):
     if n_offsets == d == 0:
         return
     rng = np.random.default_rng(1)
-    base, index, columns, lengths, target, row_weights = random_fit(rng, n_offsets=n_offsets, d=d)
+    *arrays, lengths, target, row_weights = random_fit(rng, n=200, n_offsets=n_offsets, d=d)
+    base, index, columns = (np.ascontiguousarray(one.T) for one in arrays)
+    rows = 7, 183  # some whole tiles and a rest; the kernels leave the other rows alone
     offsets, weights = rng.normal(size=n_offsets), rng.normal(size=d)
     direction = rng.normal(size=n_offsets + d)
     results = []
     for kernels in KERNELS:
         probabilities, gradient = np.zeros(base.shape), np.zeros(n_offsets + d)
         loss = kernels.loss_and_gradient(
-            base, index, columns, lengths, target, row_weights, offsets, weights, probabilities, gradient
+            base, index, columns, lengths, target, row_weights, offsets, weights, *rows, probabilities, gradient
         )
         product = np.zeros(n_offsets + d)
-        kernels.hessian_product(index, columns, row_weights, probabilities, direction, n_offsets, product)
+        kernels.hessian_product(index, columns, row_weights, probabilities, direction, n_offsets, *rows, product)
         diagonal, block = np.zeros(n_offsets), np.zeros((d, d))
-        kernels.curvature(index, columns, row_weights, probabilities, diagonal, block)
+        kernels.curvature(index, columns, row_weights, probabilities, *rows, diagonal, block)
         results.append((loss, gradient, probabilities, product, diagonal, block))
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)

@@ -100,26 +100,31 @@ def loss_and_gradient(
     row_weights: FloatArray,
     offsets: FloatArray,
     weights: FloatArray,
+    start: int,
+    stop: int,
     probabilities: FloatArray,
     gradient: FloatArray,
 ) -> float:
-    """Weighted conditional-logit loss of these rows; adds to `gradient`, writes `probabilities`.
+    """Weighted conditional-logit loss of rows `start` to `stop`; adds to `gradient`, writes `probabilities`.
 
-    `gradient` is laid out as (offsets, weights); `index` says which offset a candidate has.
+    `gradient` is laid out as (offsets, weights); `index` says which offset a candidate has.  Arrays
+    are candidate by candidate, (k, n) and (d, k, n).
     """
-    padded = np.arange(base.shape[1]) >= lengths[:, None]
-    scores = base + _linear(index, columns, offsets, weights)
+    rows = slice(start, stop)
+    padded = np.arange(len(base))[:, None] >= lengths[rows]
+    scores = base[:, rows] + _linear(index[:, rows], columns[:, :, rows], offsets, weights)
     scores[padded] = PAD_SCORE
-    best = scores.max(axis=1, keepdims=True)
-    np.exp(scores - best, out=probabilities)
-    mass = probabilities.sum(axis=1, keepdims=True)
-    rows = np.arange(len(base))
-    loss = np.log(mass[:, 0]) + best[:, 0] - scores[rows, target]
-    probabilities /= mass
-    residual = probabilities * row_weights[:, None]
-    residual[rows, target] -= row_weights
-    _scatter(residual, index, columns, len(offsets), gradient)
-    return dot(row_weights, loss)
+    best = scores.max(axis=0)
+    shares = np.exp(scores - best)
+    mass = shares.sum(axis=0)
+    places = target[rows], np.arange(stop - start)
+    loss = np.log(mass) + best - scores[places]
+    shares /= mass
+    probabilities[:, rows] = shares
+    shares[places] -= 1.0
+    shares *= row_weights[rows]
+    _scatter(shares, index[:, rows], columns[:, :, rows], len(offsets), gradient)
+    return dot(row_weights[rows], loss)
 
 
 def hessian_product(
@@ -129,13 +134,16 @@ def hessian_product(
     probabilities: FloatArray,
     direction: FloatArray,
     n_offsets: int,
+    start: int,
+    stop: int,
     product: FloatArray,
 ) -> None:
-    """Add the loss's Hessian times `direction` to `product`, at the point of `probabilities`."""
-    change = _linear(index, columns, direction[:n_offsets], direction[n_offsets:])
-    mean = (probabilities * change).sum(axis=1, keepdims=True)
-    curvature = probabilities * (change - mean) * row_weights[:, None]
-    _scatter(curvature, index, columns, n_offsets, product)
+    """Add the Hessian of these rows' loss times `direction` to `product`, at the point of `probabilities`."""
+    rows = slice(start, stop)
+    shares = probabilities[:, rows]
+    change = _linear(index[:, rows], columns[:, :, rows], direction[:n_offsets], direction[n_offsets:])
+    curved = shares * (change - (shares * change).sum(axis=0)) * row_weights[rows]
+    _scatter(curved, index[:, rows], columns[:, :, rows], n_offsets, product)
 
 
 def curvature(
@@ -143,16 +151,19 @@ def curvature(
     columns: FloatArray,
     row_weights: FloatArray,
     probabilities: FloatArray,
+    start: int,
+    stop: int,
     diagonal: FloatArray,
     block: FloatArray,
 ) -> None:
-    """Add the offsets' diagonal and the terms' block of the loss's Hessian."""
+    """Add the offsets' diagonal and the terms' block of the Hessian of these rows' loss."""
+    rows = slice(start, stop)
+    shares, weighted = probabilities[:, rows], probabilities[:, rows] * row_weights[rows]
     if len(diagonal):
-        spread = probabilities * (1.0 - probabilities) * row_weights[:, None]
-        diagonal += np.bincount(index.ravel(), spread.ravel(), minlength=len(diagonal))
-    mean = np.einsum("nk,nkd->nd", probabilities, columns)
-    centred = columns - mean[:, None, :]
-    block += np.einsum("nk,nkd,nke->de", probabilities * row_weights[:, None], centred, centred, optimize=True)
+        spread = weighted * (1.0 - shares)
+        diagonal += np.bincount(index[:, rows].ravel(), spread.ravel(), minlength=len(diagonal))
+    centred = columns[:, :, rows] - np.einsum("kn,dkn->dn", shares, columns[:, :, rows])[:, None]
+    block += np.einsum("kn,dkn,ekn->de", weighted, centred, centred, optimize=True)
 
 
 def largest_leads(
@@ -176,11 +187,11 @@ def largest_leads(
 def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:
     scores = offsets[index] if len(offsets) else np.zeros(index.shape)
     for term, weight in enumerate(weights):
-        scores += weight * columns[:, :, term]
+        scores += weight * columns[term]
     return scores
 
 
 def _scatter(values: FloatArray, index: IntArray, columns: FloatArray, n_offsets: int, out: FloatArray) -> None:
     if n_offsets:
         out[:n_offsets] += np.bincount(index.ravel(), values.ravel(), minlength=n_offsets)
-    out[n_offsets:] += np.einsum("nk,nkd->d", values, columns)
+    out[n_offsets:] += np.einsum("kn,dkn->d", values, columns)

@@ -175,7 +175,7 @@ def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
 
 
 def _check_finite(table: AnyArray) -> None:
-    usable = np.abs(table) <= LARGEST_SIMILARITY
-    if not usable.all():
+    if not (table.min() >= -LARGEST_SIMILARITY and table.max() <= LARGEST_SIMILARITY):  # NaN compares false
+        usable = np.abs(table) <= LARGEST_SIMILARITY
         row, column = np.argwhere(~usable)[0]
         raise InputError(f"similarity[{row}, {column}] is {table[row, column]}; {FINITE}")
