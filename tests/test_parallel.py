@@ -47,4 +47,5 @@ def test_even_blocks_cover_all_rows_and_differ_little(n, most):
     assert [row for block in blocks for row in range(block.start, block.stop)] == list(range(n))
     sizes = [block.stop - block.start for block in blocks]
     assert max(sizes) <= max(most, 1)
-    assert set(sizes[:-1]) <= {sizes[0]} and sizes[0] - sizes[-1] < len(sizes)
+    assert set(sizes[:-1]) <= {sizes[0]}
+    assert sizes[0] - sizes[-1] < len(sizes)

@@ -238,3 +238,21 @@ def test_a_failed_fit_leaves_the_old_model(problem):
 
 def test_repr_shows_what_was_chosen():
     assert repr(Reranker(7, "classwise", tau=1.0)) == "Reranker(n_candidates=7, mode='classwise', tau=1.0)"
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_alone_in_numpy_has_the_bits_of_a_compiled_batch(problem, monkeypatch, tau, dtype):
+    scores = problem.scores.astype(dtype)
+    scores[::3, 1:] = np.where(scores[::3, 1:] < 0, -np.inf, scores[::3, 1:])  # some lists are short
+    scores[5] = scores[5].round()  # and some scores equal
+    model = Reranker(problem.k, tau=tau, lambda_a=0.001, lambda_theta=0.001).fit(
+        scores, problem.labels, **problem.known
+    )
+    batch = model.rerank(scores)
+    monkeypatch.setattr("repair.kernels.COMPILED", "not loaded")
+    for row in range(40):
+        alone = model.rerank(scores[row])
+        assert alone.scores.tobytes() == batch.scores[row].tobytes()
+        assert alone.order.tobytes() == batch.order[row].tobytes()
+        assert alone.ids.tobytes() == batch.ids[row].tobytes()

@@ -38,12 +38,12 @@ def row_sums(values: FloatArray) -> FloatArray:
     Zeros at the end then change no bit, so a row has the same sum however far it is padded;
     numpy's own sum adds in an order that depends on the width.
     """
-    sums: FloatArray = np.cumsum(values, axis=1)[:, -1]
+    sums: FloatArray = values.cumsum(axis=1)[:, -1]
     return sums
 
 
 def read_only(array: AnyArray) -> AnyArray:
     """Return a view of `array` that refuses to be written to; `array` itself stays as it is."""
     view = array.view()
-    view.flags.writeable = False
+    view.setflags(write=False)
     return view

@@ -20,6 +20,11 @@ class CandidateView:
         self.tau = tau
 
     @property
+    def is_full(self) -> bool:
+        """Whether there is no padding; most often so, and then much is simpler."""
+        return self.shortlist.is_full
+
+    @property
     def lengths(self) -> IntArray:
         """Real candidates per row, m."""
         return self.shortlist.lengths
@@ -36,6 +41,9 @@ class CandidateView:
 
     def per_class(self, vector: FloatArray) -> FloatArray:
         """Each candidate's entry of a class vector, 0 on padding."""
+        if self.is_full:
+            found: FloatArray = vector[self.shortlist.ids]
+            return found
         return np.where(self.mask, vector[self.safe_ids], 0.0)
 
     @lazy
@@ -48,7 +56,8 @@ class CandidateView:
     @lazy
     def scores(self) -> FloatArray:
         """Return the base scores as they enter the model, 0 on padding."""
-        return np.where(self.mask, self.shortlist.scores, 0.0) + self.pre_adjustment
+        scores = self.shortlist.scores if self.is_full else np.where(self.mask, self.shortlist.scores, 0.0)
+        return scores if self.tau == 0.0 else scores + self.pre_adjustment
 
     @lazy
     def ranks(self) -> IntArray:
@@ -64,6 +73,9 @@ class CandidateView:
 
     def centred(self, values: FloatArray) -> FloatArray:
         """Subtract from each candidate's value the mean over its row; 0 on padding."""
+        if self.is_full:
+            centred: FloatArray = values - row_sums(values)[:, None] / values.shape[1]
+            return centred
         kept = np.where(self.mask, values, 0.0)
         mean = row_sums(kept) / np.maximum(self.lengths, 1)
         return np.where(self.mask, kept - mean[:, None], 0.0)
@@ -73,5 +85,5 @@ class CandidateView:
 
         The mean over the other m−1 candidates is m/(m−1)·(f_y − mean f), and 0 for a lone one.
         """
-        factor = self.lengths / np.maximum(self.lengths - 1, 1)
-        return self.centred(values) * factor[:, None]
+        difference: FloatArray = kernels_for(values.size).mean_difference(values, self.lengths)
+        return difference

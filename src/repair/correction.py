@@ -8,6 +8,7 @@ from repair.arrays import PAD_SCORE, FloatArray
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
 from repair.decision import Decision
+from repair.kernels import kernels_for
 from repair.parallel import map_row_blocks, row_blocks
 from repair.ranking import SLOTS_PER_BLOCK
 from repair.shortlist import Shortlist
@@ -68,10 +69,11 @@ class Correction:
         return view.scores * view.per_class(self.scale)
 
     def _additions(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
-        parts = [("offset", view.per_class(self.strength * self.offsets))]
+        whole = self.strength == 1.0
+        parts = [("offset", view.per_class(self.offsets if whole else self.strength * self.offsets))]
         for term, weight in zip(self.terms, self.weights, strict=True):
             parts.append((term.name, self.strength * float(weight) * term.column(view)))
-        return parts + decision.scaled(self.strength).contributions(view)
+        return parts + (decision if whole else decision.scaled(self.strength)).contributions(view)
 
     def scores(self, shortlist: Shortlist, decision: Decision) -> FloatArray:
         """Return the final scores, aligned with ``shortlist.ids``; −Inf on padding."""
@@ -86,8 +88,9 @@ class Correction:
                 (_, total), *additions = self._parts(view, decision)
             for _, values in additions:
                 total += values
-            result[rows] = np.where(part.mask, total, PAD_SCORE)
+            result[rows] = total if part.is_full else np.where(part.mask, total, PAD_SCORE)
 
+        kernels_for(result.size, shortlist.n_candidates)  # loads the compiled ones if they pay, all blocks together
         blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
         map_row_blocks(fill, blocks)
         return result

@@ -9,6 +9,7 @@ from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
 from repair.calibration import CalibrationSet, tilted_weights
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
+from repair.kernels import kernels_for
 from repair.lazy import lazy
 from repair.parallel import even_blocks, map_row_blocks
 from repair.ranking import SLOTS_PER_BLOCK
@@ -72,6 +73,7 @@ class Design:
             for column, term in zip(columns, terms, strict=True):
                 column[:, block] = term.column(view).T
 
+        kernels_for(base.size)  # loads the compiled ones if they pay, all blocks together
         map_row_blocks(fill, even_blocks(n_rows, SLOTS_PER_BLOCK // k))
         return cls(
             rows,

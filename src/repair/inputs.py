@@ -38,6 +38,8 @@ MISSING = "\x00(missing)"
 
 def as_array(values: ArrayLike, name: str) -> AnyArray:
     """Return `values` as an array of any kind."""
+    if type(values) is np.ndarray:
+        return values
     if np.ma.is_masked(values):
         raise InputError(f"{name} has masked entries; fill them first, for scores with .filled(-np.inf)")
     try:

@@ -48,6 +48,8 @@ def thread_count() -> int:
 def row_blocks(n_rows: int, rows_per_block: int) -> list[slice]:
     """Cut ``range(n_rows)`` into consecutive slices of `rows_per_block` rows (the last is shorter)."""
     step = max(1, rows_per_block)
+    if 0 < n_rows <= step:
+        return [slice(0, n_rows)]
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 

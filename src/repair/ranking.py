@@ -16,7 +16,7 @@ from repair.shortlist import Shortlist
 __all__ = ["Ranking"]
 
 #: Candidate slots per block when sorting or correcting rows.
-SLOTS_PER_BLOCK = 1 << 17
+SLOTS_PER_BLOCK = 1 << 15
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,13 +76,17 @@ class Ranking:
     def from_corrected(cls, shortlist: Shortlist, scores: FloatArray) -> "Ranking":
         """Do as `from_scores`, for float64 scores of the right shape."""
         kernels = kernels_for(scores.size, shortlist.n_candidates)
+        given, lengths = shortlist.ids, shortlist.lengths
         blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
-        lengths = shortlist.lengths
-        parts = map_row_blocks(lambda rows: kernels.order_rows(scores[rows], lengths[rows]), blocks)
-        order = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, scores.shape[1]), np.int32), *parts])
-        ids = np.take_along_axis(shortlist.ids, order, axis=1)
-        ranked = np.take_along_axis(scores, order, axis=1)
-        ranked[ids == PAD_ID] = -np.inf
+        if len(blocks) == 1:
+            order, ids, ranked = kernels.rank_rows(given, scores, lengths)
+        else:
+            order, ids, ranked = np.empty_like(given), np.empty_like(given), np.empty_like(scores)
+
+            def fill(rows: slice) -> None:
+                order[rows], ids[rows], ranked[rows] = kernels.rank_rows(given[rows], scores[rows], lengths[rows])
+
+            map_row_blocks(fill, blocks)
         return cls(read_only(ids), read_only(ranked), read_only(order), shortlist.n_classes)
 
     def __len__(self) -> int:

@@ -188,8 +188,15 @@ class Shortlist:
         return int(self.ids.shape[1])
 
     @lazy
+    def is_full(self) -> bool:
+        """Whether there is no padding: every row has all its candidates."""
+        return bool((self.ids[:, -1] != PAD_ID).all())
+
+    @lazy
     def lengths(self) -> IntArray:
         """How many real candidates each row has (m in the documentation)."""
+        if self.is_full:
+            return np.full(len(self), self.n_candidates, dtype=np.int32)
         lengths: IntArray = self.mask.sum(axis=1).astype(np.int32)
         return lengths
 

@@ -11,7 +11,9 @@ from repair.kernels import COMPILE_FROM, best_kernels, compiled, kernels_for, pl
 KERNELS = (plain, compiled)
 
 
-def test_small_batches_need_no_compiler_and_large_ones_use_it():
+def test_small_batches_need_no_compiler_and_large_ones_use_it(monkeypatch):
+    assert kernels_for(1) is compiled  # it is loaded, so why not
+    monkeypatch.setattr("repair.kernels.COMPILED", "not loaded")
     assert kernels_for(COMPILE_FROM - 1) is plain
     assert kernels_for(COMPILE_FROM) is compiled is best_kernels()
 
@@ -83,6 +85,28 @@ def test_order_is_by_score_then_base_position_with_nan_after_numbers_and_padding
         ]
         for row in range(n):
             assert order[row, : lengths[row]].tolist() == expected(row)[: lengths[row]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_ranked_rows_and_differences_have_the_same_bits_in_both(data):
+    n, k = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 7)))
+    number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1.0])
+    scores = data.draw(hnp.arrays(np.float64, (n, k), elements=number | st.just(np.nan)))
+    lengths = data.draw(hnp.arrays(np.int32, n, elements=st.integers(0, k)) | st.just(np.full(n, k, np.int32)))
+    padded = np.arange(k) >= lengths[:, None]
+    ids = np.where(padded, -1, np.arange(n * k).reshape(n, k)).astype(np.int32)
+    scores[padded] = -np.inf
+    one, other = (kernels.rank_rows(ids, scores, lengths) for kernels in KERNELS)
+    assert [part.tobytes() for part in one] == [part.tobytes() for part in other]
+    values = np.where(np.isfinite(scores), scores, 0.5)
+    first, second = (kernels.mean_difference(values, lengths) for kernels in KERNELS)
+    assert first.tobytes() == second.tobytes()
+    lists = [values[row, : lengths[row]] for row in range(n)]
+    for row, kept in enumerate(lists):
+        others = [np.mean(value - np.delete(kept, place)) if len(kept) > 1 else 0.0 for place, value in enumerate(kept)]
+        np.testing.assert_allclose(first[row, : len(kept)], others, atol=1e-9)
+        assert (first[row, len(kept) :] == 0).all()
 
 
 def random_fit(rng, n=40, k=5, n_offsets=7, d=3):

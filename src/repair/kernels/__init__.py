@@ -6,6 +6,7 @@ ranking depends on it (top-k, order, similarity means) and to rounding in the fi
 tests hold each to the other.
 """
 
+import sys
 from types import ModuleType
 
 from repair.kernels import plain
@@ -16,14 +17,17 @@ __all__ = ["COMPILE_FROM", "LONG_LIST", "best_kernels", "kernels_for", "plain"]
 COMPILE_FROM = 1 << 16
 #: With more candidates a row than this, numpy's sort is the better way to order them.
 LONG_LIST = 1 << 10
+#: Once this module is loaded, by a fit or a large batch, it serves small batches and single rows too.
+COMPILED = "repair.kernels.compiled"
 
 
 def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
-    """Return the kernel module that suits `size` numbers: `compiled` if large and numba is there.
+    """Return the kernel module that suits `size` numbers: `compiled` if large, or loaded by now, and numba is there.
 
     The compiled kernels insert candidates one by one, which suits short lists only.
     """
-    return plain if size < COMPILE_FROM or n_candidates > LONG_LIST else best_kernels()
+    small = size < COMPILE_FROM and COMPILED not in sys.modules
+    return plain if small or n_candidates > LONG_LIST else best_kernels()
 
 
 def best_kernels() -> ModuleType:

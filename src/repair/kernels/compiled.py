@@ -22,7 +22,9 @@ __all__ = [
     "hessian_product",
     "largest_leads",
     "loss_and_gradient",
+    "mean_difference",
     "order_rows",
+    "rank_rows",
     "top_k",
     "weighted_pairs",
 ]
@@ -82,22 +84,47 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
 
 
 @compiled
-def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
+def rank_rows(ids: IntArray, scores: FloatArray, lengths: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     n, k = scores.shape
-    order = np.empty((n, k), dtype=np.int32)
+    order, ranked_ids, ranked = np.empty((n, k), np.int32), np.empty((n, k), np.int32), np.empty((n, k))
     for row in range(n):
+        places, sorted_scores = order[row], ranked[row]
         for candidate in range(k):
             position = candidate
-            score = scores[row, candidate]
+            score = scores[row, candidate] if candidate < lengths[row] else PAD_SCORE
             if candidate < lengths[row] and not math.isnan(score):
                 while position > 0:
-                    above = scores[row, order[row, position - 1]]
-                    if not (above < score or math.isnan(above)):
+                    above = sorted_scores[position - 1]
+                    if above >= score:  # false where it is NaN, which goes down
                         break
-                    order[row, position] = order[row, position - 1]
+                    sorted_scores[position] = above
+                    places[position] = places[position - 1]
                     position -= 1
-            order[row, position] = candidate
-    return order
+            sorted_scores[position] = score
+            places[position] = candidate
+        for position in range(k):
+            ranked_ids[row, position] = ids[row, places[position]]
+    return order, ranked_ids, ranked
+
+
+@compiled
+def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
+    return rank_rows(np.zeros(scores.shape, np.int32), scores, lengths)[0]
+
+
+@compiled
+def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
+    n, k = values.shape
+    difference = np.zeros((n, k))
+    for row in range(n):
+        length = lengths[row]
+        total = 0.0
+        for candidate in range(length):
+            total += values[row, candidate]
+        mean, factor = total / max(length, 1), length / max(length - 1, 1)
+        for candidate in range(length):
+            difference[row, candidate] = (values[row, candidate] - mean) * factor
+    return difference
 
 
 @compiled

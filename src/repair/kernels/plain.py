@@ -7,7 +7,7 @@ give the same bits.
 
 import numpy as np
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, dot
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, dot, row_sums
 
 __all__ = [
     "average_over_rivals",
@@ -15,7 +15,9 @@ __all__ = [
     "hessian_product",
     "largest_leads",
     "loss_and_gradient",
+    "mean_difference",
     "order_rows",
+    "rank_rows",
     "top_k",
     "weighted_pairs",
 ]
@@ -29,6 +31,8 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
     """
     k = out_ids.shape[1]
     limit = np.float64(limit)  # a plain float would be rounded to the scores' own precision
+    if len(scores) == 1:
+        return _top_k_of_one(scores[0], limit, out_ids[0], out_scores[0])
     lowest, highest = np.fmin.reduce(scores, axis=1), scores.max(axis=1)  # max propagates NaN
     usable = highest <= limit
     if not np.isneginf(lowest).any():
@@ -52,12 +56,33 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
     return -1
 
 
+def _top_k_of_one(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
+    """Do as `top_k` for a single row, with as few calls as possible: a service waits for each."""
+    k = len(out_ids)
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    ids = (scores >= threshold).nonzero()[0]
+    if len(ids) < k:  # NaN sorts after every number, and is not above anything
+        return 0
+    values = scores[ids].astype(np.float64)
+    order = (-values).argsort(kind="stable")[:k]
+    out_ids[:] = ids[order]
+    out_scores[:] = values[order]
+    lowest = scores.min()
+    if lowest < -limit:
+        if not ((scores >= -limit) | np.isneginf(scores)).all():
+            return 0
+        out_ids[np.isneginf(out_scores)] = PAD_ID
+    return -1 if out_scores[0] <= limit else 0
+
+
 def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
     """Return each row's base positions by falling score; ties by base position, NaN after numbers.
 
     Padding (positions from ``lengths[i]``) stays last.
     """
     missing = np.isnan(scores)
+    if not missing.any() and _is_full(lengths, scores.shape[1]):
+        return (-scores).argsort(axis=1, kind="stable").astype(np.int32)
     kind = missing.astype(np.int8)
     positions = np.arange(scores.shape[1])
     kind[positions >= lengths[:, None]] = 2
@@ -65,8 +90,32 @@ def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
     return np.lexsort((np.broadcast_to(positions, scores.shape), key, kind), axis=1).astype(np.int32)
 
 
+def rank_rows(ids: IntArray, scores: FloatArray, lengths: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return each row's order as `order_rows` does, and its ids and scores in that order; −Inf on padding."""
+    order = order_rows(scores, lengths)
+    flat = order if len(order) == 1 else order + (np.arange(len(order)) * order.shape[1])[:, None]
+    ranked_ids, ranked = ids.take(flat), scores.take(flat)
+    if not _is_full(lengths, scores.shape[1]):
+        ranked[ranked_ids == PAD_ID] = PAD_SCORE
+    return order, ranked_ids, ranked
+
+
+def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
+    """Mean over a row's other candidates j of f_y − f_j, that is m/(m−1)·(f_y − mean f); 0 on padding."""
+    k = values.shape[1]
+    if _is_full(lengths, k):
+        difference: FloatArray = (values - row_sums(values)[:, None] / k) * (k / max(k - 1, 1))
+        return difference
+    real = np.arange(k) < lengths[:, None]
+    kept = np.where(real, values, 0.0)
+    centred = kept - (row_sums(kept) / np.maximum(lengths, 1))[:, None]
+    return np.where(real, centred * (lengths / np.maximum(lengths - 1, 1))[:, None], 0.0)
+
+
 def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
     """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none."""
+    if len(ids) == 1 and ids[0, -1] != PAD_ID:
+        return _average_of_one(table, ids[0])[None]
     total = np.zeros(ids.shape)
     safe = np.maximum(ids, 0)
     for rival in range(ids.shape[1]):
@@ -77,6 +126,15 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
     total /= np.maximum(lengths - 1, 1)[:, None]
     total[ids == PAD_ID] = 0.0
     return total
+
+
+def _average_of_one(table: AnyArray, ids: IntArray) -> FloatArray:
+    """Do as `average_over_rivals` for a single row without padding, all rivals at once."""
+    values = table[ids, ids[:, None]].astype(np.float64)
+    values.ravel()[:: len(ids) + 1] = 0.0  # the candidate itself
+    average: FloatArray = values.cumsum(axis=0)[-1]  # summed rival by rival, as everywhere
+    average /= max(len(ids) - 1, 1)
+    return average
 
 
 def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
@@ -182,6 +240,11 @@ def largest_leads(
     pair = pairs[row, high * (high - 1) // 2 + low]
     side = ids[row, own] > ids[row, rival]
     np.maximum.at(largest, (pair, side.astype(np.int32)), scores[row, rival] - scores[row, own])
+
+
+def _is_full(lengths: IntArray, k: int) -> bool:
+    """Say whether no row is padded."""
+    return bool(lengths[0] == k) if len(lengths) == 1 else bool((lengths == k).all())
 
 
 def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:

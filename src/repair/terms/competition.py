@@ -1,10 +1,11 @@
 """The paper's competition features, all differences f_y − f_j, so that their mean collapses."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from repair.arrays import FloatArray
+from repair.arrays import FloatArray, read_only
 from repair.candidates import CandidateView
 
 __all__ = ["LogFrequencyRatio", "RankGap", "ScoreGap"]
@@ -33,7 +34,17 @@ class RankGap:
 
     def column(self, view: CandidateView) -> FloatArray:
         """Mean lead over the rivals, in places."""
+        if view.tau == 0.0 and view.is_full:  # the same on every row
+            lead = _lead_in_places(view.shortlist.n_candidates)
+            return lead if len(view.shortlist) == 1 else np.broadcast_to(lead, view.shortlist.ids.shape)
         return view.mean_difference(-view.ranks.astype(np.float64))
+
+
+@cache
+def _lead_in_places(k: int) -> FloatArray:
+    """Return the mean lead of each of k candidates in base order."""
+    places = np.arange(k, dtype=np.float64)
+    return read_only((places.sum() / k - places) * (k / max(k - 1, 1)))[None]
 
 
 @dataclass(frozen=True)
