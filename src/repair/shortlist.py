@@ -23,7 +23,7 @@ MOST_CLASSES = 2**31 - 1
 Candidates: TypeAlias = "ArrayLike | Sequence[Sequence[Any]]"
 
 #: Scores looked at per block while taking the top k: bounds temporary memory, keeps cores busy.
-SCORES_PER_BLOCK = 1 << 21
+SCORES_PER_BLOCK = 1 << 19
 
 
 class Shortlist:
@@ -115,7 +115,9 @@ class Shortlist:
         kernels = kernels_for(array.size, wanted)
 
         def fill(rows: slice) -> int:
-            block = array[rows] if array.dtype in (np.float32, np.float64) else array[rows].astype(np.float64)
+            block = array[rows]
+            if block.dtype not in (np.float32, np.float64):
+                block = block.astype(np.float32 if block.dtype == np.float16 else np.float64)
             chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment)
             bad = int(kernels.top_k(chosen_by, SCORE_LIMIT, ids[rows], best[rows]))
             if bad < 0 and adjustment is not None:

@@ -54,6 +54,30 @@ def test_top_k_is_a_full_sort_with_ties_by_class_id(dtype, data):
         assert (best == expected).all()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_long_rows_are_searched_to_their_end(dtype):
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(1, 2 * compiled.STRETCH + 41)).round(1).astype(dtype)
+    scores = np.concatenate([scores, -np.sort(scores), np.sort(scores), np.where(scores < 1, -np.inf, scores)])
+    for rows in (scores, scores[:1], scores[3:]):  # numpy has a way of its own for a single row
+        for k in (1, 10, 200):
+            expected_ids, expected = sorted_top_k(rows, k)
+            for kernels in KERNELS:
+                ids, best = top_k(kernels, rows, k)
+                assert (ids == expected_ids).all()
+                assert (best == expected).all()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e31, -1e31])
+@pytest.mark.parametrize("kernels", KERNELS)
+@pytest.mark.parametrize("place", [0, 40, 300, 552])
+def test_a_bad_score_is_found_wherever_it_stands(kernels, bad, place):
+    for start in (0.0, -50.0):  # also behind scores that are all better than the rest
+        scores = start - np.arange(553, dtype=np.float32)[None]
+        scores[0, place] = bad
+        assert kernels.top_k(scores, 1e30, np.empty((1, 2), np.int32), np.empty((1, 2))) == 0
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e31, -1e31])
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_top_k_reports_the_first_bad_row(kernels, bad):

@@ -39,6 +39,8 @@ if hasattr(os, "register_at_fork"):
 
 #: Rows that the fit's kernels take at a time: each loop over them runs in vectors, and their columns stay in the cache.
 TILE = 64
+#: The top k looks at so many scores at once, and where that finds something, at so many of those.
+STRETCH, CHUNK = 256, 32
 #: For e^x: log2 e, the number whose addition rounds, log 2 in two parts, and where e^x is as good as 0.
 LOG2_E = 1.4426950408889634
 ROUNDER = 1.5 * 2.0**52
@@ -57,29 +59,55 @@ def compiled(function: Function) -> Function:
 
 
 @compiled
+def worth_a_look(scores: AnyArray, bounds: AnyArray) -> bool:
+    """Say whether any score is above ``bounds[0]``, at or below ``bounds[1]``, or NaN; runs in vectors."""
+    weakest, lowest = bounds[0], bounds[1]
+    found = 0
+    for place in range(len(scores)):
+        found |= int(not (scores[place] <= weakest)) | int(scores[place] <= lowest)
+    return found != 0
+
+
+@compiled
+def insert(score: float, candidate: int, filled: int, best: FloatArray, ids: IntArray) -> None:
+    """Put a candidate into its place among the best so far; the worst of k falls out."""
+    position = min(filled, len(best) - 1)
+    while position > 0 and best[position - 1] < score:
+        best[position] = best[position - 1]
+        ids[position] = ids[position - 1]
+        position -= 1
+    best[position] = score
+    ids[position] = candidate
+
+
+@compiled
 def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
-    k = out_ids.shape[1]
-    for row in range(scores.shape[0]):
+    n_classes, k = scores.shape[1], out_ids.shape[1]
+    bounds = np.empty(2, scores.dtype)  # in the scores' own precision, so that comparisons run in full vectors
+    for row in range(len(scores)):
+        line, best, ids = scores[row], out_scores[row], out_ids[row]
         filled = 0
-        weakest = -np.inf
-        for candidate in range(scores.shape[1]):
-            score = scores[row, candidate]
-            if not (score <= limit) or (score < -limit and score != -np.inf):
-                return row
-            if score > weakest:
-                position = min(filled, k - 1)
-                while position > 0 and out_scores[row, position - 1] < score:
-                    out_scores[row, position] = out_scores[row, position - 1]
-                    out_ids[row, position] = out_ids[row, position - 1]
-                    position -= 1
-                out_scores[row, position] = score
-                out_ids[row, position] = candidate
-                filled = min(filled + 1, k)
-                if filled == k:
-                    weakest = out_scores[row, k - 1]
+        bounds[0], bounds[1] = -np.inf, -limit
+        for start in range(0, n_classes, STRETCH):
+            stop = min(start + STRETCH, n_classes)
+            if not worth_a_look(line[start:stop], bounds):
+                continue
+            for first in range(start, stop, CHUNK):
+                last = min(first + CHUNK, stop)
+                if not worth_a_look(line[first:last], bounds):
+                    continue
+                for candidate in range(first, last):
+                    score = line[candidate]
+                    if not (score <= limit) or (score < -limit and score != -np.inf):
+                        return row
+                    if score > bounds[0]:
+                        insert(score, candidate, filled, best, ids)
+                        filled = min(filled + 1, k)
+                        if filled == k:
+                            bounds[0] = best[k - 1]
         for position in range(filled, k):
-            out_ids[row, position] = PAD_ID
-            out_scores[row, position] = PAD_SCORE
+            ids[position] = PAD_ID
+            best[position] = PAD_SCORE
     return -1
 
 
