@@ -1,155 +1,129 @@
-"""Measure, print ratios, write results.md."""
+"""Measure, print ratios, write results.md and results.svg.
+
+python benchmarks/run.py            # everything; several minutes
+python benchmarks/run.py --small    # small sizes, to see that it works; writes nothing
+python benchmarks/run.py fit top_k  # some of it; writes nothing
+"""
 
 import argparse
 import platform
 import subprocess
 import sys
-import tempfile
-import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import numpy as np
-import plain
+from fits import measure_fits, measure_grid
+from growth import measure_growth, measure_memory
+from inference import measure_bootstrap, measure_pairs
+from measure import Line
+from reranking import measure_one_row, measure_rerank, measure_start, measure_top_k
 
-from repair import Reranker, Shortlist
+from repair.grid import Grid
 from repair.tables import text_table
 
 HERE = Path(__file__).parent
-PENALTY = {"lambda_a": 0.001, "lambda_theta": 0.001}
+HEADER = ["what", "repair", "beside", "ratio", "bar", ""]
+PARTS = ("fit", "grid", "top_k", "rerank", "growth", "statistics", "start")
+FEW = Grid(tau=(0.0, 1.0), lambda_a=(0.001, 0.1), lambda_theta=(1e-3,), alpha=(0.0,))
 
 
-def best_of(function, repeats=3):
-    """Shortest of several runs, in seconds, after one to warm up; and the last result."""
-    function()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        times.append(time.perf_counter() - start)
-    return min(times), result
-
-
-def make_problem(n, n_classes, seed=0):
-    rng = np.random.default_rng(seed)
-    counts = np.maximum(np.round(1280 * (np.arange(n_classes) + 1.0) ** -0.7), 5)
-    labels = rng.integers(0, n_classes, size=n)
-    scores = rng.normal(size=(n, n_classes)).astype(np.float32) + 0.4 * np.log(counts).astype(np.float32)
-    scores[np.arange(n), labels] += 3.0
-    similarity = rng.random((n_classes, n_classes))
-    return scores, labels, counts, similarity
-
-
-def measure_fit(n, n_classes, k):
-    scores, labels, counts, similarity = make_problem(n, n_classes)
-    shortlist = Shortlist.from_scores(scores, k)
-
-    def ours():
-        return Reranker(k, **PENALTY).fit(shortlist, labels, class_counts=counts, similarity=similarity)
-
-    def theirs():
-        return plain.fit(
-            shortlist.ids, shortlist.scores, labels, counts, similarity, PENALTY["lambda_a"], PENALTY["lambda_theta"]
-        )
-
-    our_time, model = best_of(ours)
-    their_time, (_, _, objective, _) = best_of(theirs, repeats=1)
-    name = f"features + fit, {n:,}×{n_classes:,}, k={k}, 5 features"
-    note = f"objective {model.objective_ - objective:+.1e}"
-    return [name, f"{our_time * 1e3:.0f} ms", f"{their_time * 1e3:.0f} ms", f"{their_time / our_time:.1f}×", note]
-
-
-def measure_top_k(n, n_classes, k):
-    scores = np.random.default_rng(0).normal(size=(n, n_classes)).astype(np.float32)
-    our_time, _ = best_of(lambda: Shortlist.from_scores(scores, k))
-    their_time, _ = best_of(lambda: plain.top_k(scores, k))
-    return [
-        f"top-{k} of {n:,}×{n_classes:,} float32",
-        f"{our_time * 1e3:.0f} ms",
-        f"{their_time * 1e3:.0f} ms",
-        f"{their_time / our_time:.1f}×",
-        "NaN check and tie rule included",
-    ]
-
-
-def measure_rerank(n, n_classes, k):
-    scores, labels, counts, similarity = make_problem(n, n_classes)
-    shortlist = Shortlist.from_scores(scores, k)
-    model = Reranker(k, **PENALTY).fit(shortlist, labels, class_counts=counts, similarity=similarity)
-    weights = np.zeros(5)  # the work does not depend on their values
-    our_time, _ = best_of(lambda: model.rerank(shortlist))
-    their_time, _ = best_of(
-        lambda: plain.rerank(shortlist.ids, shortlist.scores, model.offsets_, weights, counts, similarity), repeats=1
-    )
-    return [
-        f"rerank {n:,} given shortlists, k={k}",
-        f"{n / our_time / 1e6:.2f} M rows/s",
-        f"{n / their_time / 1e6:.2f} M rows/s",
-        f"{their_time / our_time:.1f}×",
-        "dense similarity",
-    ]
-
-
-def measure_one_row(n_classes, k):
-    scores, labels, counts, similarity = make_problem(5000, n_classes)
-    model = Reranker(k, **PENALTY).fit(scores, labels, class_counts=counts, similarity=similarity)
-    row = scores[:1]
-    times = []
-    for _ in range(2000):
-        start = time.perf_counter()
-        model.rerank(row)
-        times.append(time.perf_counter() - start)
-    return [f"one row, K={n_classes:,}, k={k}", f"{np.median(times) * 1e6:.0f} µs", "", "", "median, dense scores in"]
-
-
-def measure_start(n_classes, k):
-    """A new process: what importing, and importing, loading and reranking one row, cost beyond bare Python."""
-    scores, labels, counts, similarity = make_problem(5000, n_classes)
-    model = Reranker(k, **PENALTY).fit(scores, labels, class_counts=counts, similarity=similarity)
-    program = "import time; t = time.perf_counter(); {} ; print(time.perf_counter() - t)"
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.safetensors"
-        model.save(path)
-        use = f"from repair import load; load({str(path)!r}).rerank([[0.5] * {n_classes}])"
-        times = [
-            min(
-                float(subprocess.run([sys.executable, "-c", program.format(work)], capture_output=True).stdout)
-                for _ in range(5)
-            )
-            for work in ("import repair", "import numpy", use)
-        ]
-    note = f"import repair alone {times[0] * 1e3:.0f} ms, import numpy alone {times[1] * 1e3:.0f} ms"
-    return [f"new process: import, load, rerank a row, K={n_classes:,}", f"{times[2] * 1e3:.0f} ms", "", "", note]
+def measure(parts, scale):
+    """Yield every line, part by part."""
+    plain_fit = None
+    if "fit" in parts or "grid" in parts:
+        lines, plain_fit = measure_fits(20_000 // scale, 1_000, 10)
+        yield from lines
+    if "grid" in parts:
+        yield measure_grid(20_000 // scale, 1_000, 10, plain_fit, **({} if scale == 1 else {"grid": FEW}))
+    if "top_k" in parts:
+        yield from measure_top_k(20_000 // scale, 1_000, 10, 2)
+        yield from measure_top_k(4_000 // scale, 8_142, 10, 3.5)
+        yield from measure_top_k(400 // scale, 100_000, 10, 6, 0.55)
+    if "rerank" in parts:
+        yield from measure_rerank(200_000 // scale, 1_000, 10, 5, dense=False)
+        yield from measure_rerank(200_000 // scale, 1_000, 10, 1.5, dense=True)
+        yield from measure_rerank(200_000 // scale, 8_142, 10, 0.5, dense=True)
+        yield measure_one_row(1_000, 10)
+    if "growth" in parts:
+        yield from measure_growth([n // scale for n in (10_000, 100_000, 1_000_000)], 1_000, 10)
+        yield measure_memory(1_000_000 // scale, 1_000, 50, 2.5)
+        yield measure_memory(100_000 // scale, 1_000_000, 10)
+    if "statistics" in parts:
+        yield measure_bootstrap(30_000, 10_000 // scale)
+        yield measure_pairs(30_000 // scale, 10)
+    if "start" in parts:
+        yield from measure_start(1_000, 10)
 
 
 def describe_machine():
+    """Return cores, memory, versions and commit."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
-    names = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    cpu = next((line.partition(":")[2].strip() for line in names if line.startswith("model name")), platform.machine())
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba"))
-    cores = sum(line.startswith("processor") for line in names)
-    return f"{cpu}, {cores} cores; Python {platform.python_version()}, {versions}; commit {commit.stdout.strip()}"
+    info = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    cores = sum(line.startswith("processor") for line in info)
+    memory = Path("/proc/meminfo")
+    size = f", {int(memory.read_text().split()[1]) / 1e6:.0f} GB of memory" if memory.exists() else ""
+    found = ", ".join(_versions("numpy", "scipy", "numba", "torch", "lightgbm", "xlogit"))
+    return f"{cores} cores{size}; Python {platform.python_version()}, {found}; commit {commit.stdout.strip()}"
+
+
+def _versions(*names):
+    for name in names:
+        try:
+            yield f"{name} {version(name)}"
+        except PackageNotFoundError:
+            continue
+
+
+def draw(lines: list[Line]) -> str | None:
+    """Return the ratios as a bar chart, on a logarithmic axis; None without vl-convert."""
+    try:
+        import vl_convert
+    except ImportError:
+        return None
+    values = [
+        {"what": f"{line.what}; {line.other.partition(':')[0]}", "ratio": line.ratio}
+        for line in lines
+        if line.ratio is not None
+    ]
+    spec = {
+        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "data": {"values": values},
+        "width": 420,
+        "mark": {"type": "bar", "color": "#4c78a8"},
+        "encoding": {
+            "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 700}},
+            "x": {
+                "field": "ratio",
+                "type": "quantitative",
+                "scale": {"type": "log"},
+                "title": "times as quick as what stands beside it",
+            },
+        },
+    }
+    return vl_convert.vegalite_to_svg(spec)
 
 
 def main():
+    """Measure what was asked for."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--small", action="store_true", help="a few seconds instead of a minute; writes nothing")
-    small = parser.parse_args().small
-    scale = 20 if small else 1
-    rows = [
-        measure_fit(20_000 // scale, 1_000, 10),
-        measure_top_k(20_000 // scale, 1_000, 10),
-        measure_top_k(5_000 // scale, 8_142, 10),
-        measure_top_k(500 // scale, 100_000, 10),
-        measure_rerank(100_000 // scale, 1_000, 10),
-        measure_one_row(1_000, 10),
-        measure_start(1_000, 10),
-    ]
-    table = text_table(["what", "repair", "plain", "ratio", "note"], rows, text_columns=(0, 4))
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; everything by default")
+    parser.add_argument("--small", action="store_true", help="small sizes; writes nothing")
+    wanted = parser.parse_args()
+    lines = []
+    for line in measure(wanted.parts or PARTS, 20 if wanted.small else 1):
+        print("  ".join(line.cells()), file=sys.stderr, flush=True)
+        lines.append(line)
+    table = text_table(HEADER, [line.cells() for line in lines], text_columns=(0, 2, 4, 5))
     print(table)
-    if not small:
-        text = f"# Results\n\nWritten by `make bench`. {describe_machine()}.\n\n```\n{table}\n```\n"
-        (HERE / "results.md").write_text(text)
+    if wanted.small or wanted.parts:
+        return
+    picture = draw(lines)
+    shown = ""
+    if picture is not None:
+        (HERE / "results.svg").write_text(picture)
+        shown = "\n![The ratios as bars](results.svg)\n"
+    text = f"# Results\n\nWritten by `make bench`. {describe_machine()}.\n\n```\n{table}\n```\n{shown}"
+    (HERE / "results.md").write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,112 @@
+"""Fits: against the paper's pseudo-code, and against what a user would take instead."""
+
+import time
+import warnings
+
+import numpy as np
+import plain
+from measure import PENALTY, Line, best_of, make_scores, threads
+
+from repair import Reranker, Shortlist
+from repair.bench.lambdarank import LambdaRank
+from repair.calibration import CalibrationSet
+from repair.design import Design
+from repair.grid import PAPER_GRID, Grid
+from repair.terms import choose_terms
+
+
+def measure_fits(n, n_classes, k):
+    """Features and fit, our own ways beside others'."""
+    scores, labels, counts, similarity = make_scores(n, n_classes)
+    shortlist = Shortlist.from_scores(scores, k)
+    known = {"class_counts": counts, "similarity": similarity}
+    size = f"{n:,}×{n_classes:,}, k={k}"
+
+    def fit(mode, **options):
+        return Reranker(k, mode, **options).fit(shortlist, labels, **known)
+
+    def pseudo_code():
+        return plain.fit(shortlist.ids, shortlist.scores, labels, counts, similarity, *PENALTY.values())
+
+    ours, model = best_of(lambda: fit("pairwise", **PENALTY), 30)
+    theirs, (_, _, objective, evaluations) = best_of(pseudo_code, 3, warm=False)
+    note = f"objective {model.objective_ - objective:+.0e}"
+    lines = [
+        Line(
+            f"features + fit, {size}, 5 features ({note})",
+            f"{ours * 1e3:.0f} ms",
+            f"pseudo-code with L-BFGS-B: {theirs * 1e3:.0f} ms ({evaluations} evaluations)",
+            theirs / ours,
+            "≥ 50×",
+            theirs / ours >= 50 and model.objective_ <= objective,
+        )
+    ]
+    with threads(1):
+        one, _ = best_of(lambda: fit("pairwise", **PENALTY), 15)
+    lines.append(Line("the same on one thread", f"{one * 1e3:.0f} ms", "the same", theirs / one))
+    rival, _ = best_of(lambda: LambdaRank(k, rounds=100).fit(shortlist, labels, **known), 1)
+    lines.append(_against("LightGBM lambdarank, 100 rounds", ours, rival, size))
+    rival = _xlogit(shortlist, labels, known)
+    lines.append(_against("xlogit (the same columns, but no offsets)", ours, rival, size))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        long, _ = best_of(lambda: fit("extended"), 2)
+    lines.append(
+        Line(
+            f"mode extended, {size}",
+            f"{long * 1e3:.0f} ms",
+            f"mode pairwise: {ours * 1e3:.0f} ms, {long / ours:.0f} times less",
+            None,
+            "≤ 10 times as long",
+            long <= 10 * ours,
+        )
+    )
+    return lines, theirs
+
+
+def _against(name, ours, rival, size):
+    if rival is None:
+        return Line(f"fit, {size}", f"{ours * 1e3:.0f} ms", f"{name}: not installed")
+    return Line(f"fit, {size}", f"{ours * 1e3:.0f} ms", f"{name}: {rival:.1f} s", rival / ours, "> 1×", rival > ours)
+
+
+def _xlogit(shortlist, labels, known):
+    """Fit the columns' weights by xlogit's conditional logit; None where it is not installed."""
+    try:
+        from xlogit import MultinomialLogit
+    except ImportError:
+        return None
+    calibration = CalibrationSet.build(shortlist, labels, shortlist.n_candidates, **known)
+    terms = choose_terms(None, calibration.table)
+    design = Design.of(calibration, terms, 0.0)
+    n, k, d = design.columns.shape
+    columns = np.concatenate([design.base[:, :, None], design.columns], axis=2)[:, :, 1:].reshape(n * k, d)
+    chosen = np.repeat(design.target, k)
+    names = [term.name for term in terms]
+    start = time.perf_counter()
+    MultinomialLogit().fit(columns, chosen, names, np.tile(np.arange(k), n), np.repeat(np.arange(n), k), verbose=0)
+    return time.perf_counter() - start
+
+
+def measure_grid(n, n_classes, k, plain_fit, grid=PAPER_GRID, folds=5):
+    """The paper's search, every setting on every fold."""
+    scores, labels, counts, similarity = make_scores(n, n_classes)
+    shortlist = Shortlist.from_scores(scores, k)
+
+    def search(searched):
+        return Reranker(k, selection="cv", grid=searched, folds=folds).fit(
+            shortlist, labels, class_counts=counts, similarity=similarity
+        )
+
+    search(Grid(lambda_a=(0.1,)))
+    ours, _ = best_of(lambda: search(grid), 1, warm=False)
+    settings = len(grid.settings())
+    theirs = settings * folds * plain_fit * (folds - 1) / folds
+    return Line(
+        f"{settings:,} settings × {folds} folds, {n:,}×{n_classes:,}, k={k}",
+        f"{ours:.0f} s",
+        f"pseudo-code, extrapolated: {theirs / 60:.0f} min",
+        theirs / ours,
+        "≤ 150 s",
+        ours <= 150,
+    )

@@ -1,0 +1,91 @@
+"""How time and memory grow, each in a process of its own: ``python growth.py n n_classes k`` prints one measurement."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from measure import PENALTY, Line, make_candidates
+
+from repair import Reranker
+
+GIGABYTE = 1e9
+
+
+def status(name):
+    """Return a figure of this process's memory, in bytes; None where the system does not say."""
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+    except (OSError, StopIteration):
+        return None
+
+
+def forget_peak():
+    """Let the highest memory so far be that of now."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return False
+    return True
+
+
+def one(n, n_classes, k):
+    """Fit and rerank once, after a small fit that loads everything; return seconds and bytes."""
+    small, labels, counts = make_candidates(10_000, n_classes, k)
+    model = Reranker(k, **PENALTY).fit(small, labels, class_counts=counts)
+    model.rerank(small)
+    shortlist, labels, counts = make_candidates(n, n_classes, k, seed=1)
+    forget_peak()
+    before = status("VmRSS")
+    start = time.perf_counter()
+    model = Reranker(k, **PENALTY).fit(shortlist, labels, class_counts=counts)
+    fitted = time.perf_counter() - start
+    peak = status("VmHWM")
+    start = time.perf_counter()
+    model.rerank(shortlist)
+    reranked = time.perf_counter() - start
+    extra = None if peak is None or before is None else peak - before
+    return {"fit": fitted, "rerank": reranked, "memory": extra, "iterations": model.account_.iterations}
+
+
+def in_own_process(*sizes):
+    """Run `one` in a new process, thrice, and keep the shortest times."""
+    program = [sys.executable, str(Path(__file__)), *map(str, sizes)]
+    runs = [json.loads(subprocess.run(program, capture_output=True, check=True).stdout) for _ in range(3)]
+    return runs[0] | {name: min(run[name] for run in runs) for name in ("fit", "rerank")}
+
+
+def measure_growth(sizes, n_classes, k):
+    """Time per row from small to large, which linear growth leaves as it is."""
+    runs = [in_own_process(n, n_classes, k) for n in sizes]
+    lines = []
+    for name in ("fit", "rerank"):
+        per_row = [run[name] / n * 1e6 for run, n in zip(runs, sizes, strict=True)]
+        shown = ", ".join(f"{one:.2f}" for one in per_row)
+        what = f"{name}, k={k}, n = {', '.join(f'{n:,}' for n in sizes)}: µs a row"
+        most = per_row[-1] / min(per_row)
+        lines.append(Line(what, shown, f"the last beside the best: {most:.2f}", None, "≤ 1.5", most <= 1.5))
+    return lines
+
+
+def measure_memory(n, n_classes, k, bar=None):
+    """Memory of a fit beyond its input."""
+    run = in_own_process(n, n_classes, k)
+    if run["memory"] is None:
+        return Line(f"memory of a fit, n={n:,}, K={n_classes:,}, k={k}", "the system does not say")
+    extra = run["memory"] / GIGABYTE
+    per_slot = run["memory"] / (n * k + n_classes)
+    return Line(
+        f"memory of a fit beyond its input, n={n:,}, K={n_classes:,}, k={k} (4 in 5 rows covered)",
+        f"{extra:.2f} GB",
+        f"{per_slot:.0f} bytes for each of n·k + K; fit {run['fit']:.1f} s",
+        None,
+        "" if bar is None else f"< {bar:g} GB",
+        None if bar is None else extra < bar,
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(one(*map(int, sys.argv[1:]))))
