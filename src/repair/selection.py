@@ -4,9 +4,11 @@ Cross-validation fits on some groups of rows and scores the others.  The paper s
 has fitted on; that is here under its own name, ``in_sample``, to reproduce its runs.
 """
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import partial
+from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +21,7 @@ from repair.fitting import Fit, FitSettings, fit_design
 from repair.folds import group_folds
 from repair.grid import CRITERIA, RULES, SEARCH_TOLERANCE, Grid, Setting
 from repair.inputs import check_choice, check_count
+from repair.parallel import map_row_blocks
 from repair.progress import progress_bar
 from repair.ranking import Ranking
 from repair.statistics import paired_gain
@@ -108,20 +111,35 @@ def search(
         fold_of = group_folds(len(calibration.labels), calibration.groups, check_count(folds, "folds", 2), seed)
     tried = grid.settings()
     values = np.zeros((len(tried), int(calibration.covered.sum())), dtype=np.float32)  # out of fold, row by row
-    position = 0
+    counting = threading.Lock()
+
+    def follow(path: slice, parts: list[tuple[Design, Design, AnyArray]]) -> None:
+        """Fit and score the settings of one path, on which only λ_a changes."""
+        starts: list[Fit | None] = [None] * len(parts)  # each fit starts from the last along λ_a
+        for position in range(path.start, path.stop):
+            wanted = replace(settings, **vars(tried[position]), tol=max(settings.tol, SEARCH_TOLERANCE))
+            for number, (train, test, rows) in enumerate(parts):
+                starts[number] = fit = fit_design(train, wanted, starts[number])
+                values[position, rows] = _row_values(test, fit, criterion, calibration)
+            with counting:
+                step()
+
     with progress_bar("choosing hyperparameters", len(tried), show=progress) as step:
-        for tau, with_tau in groupby(tried, lambda one: one.tau):
-            parts = _parts(Design.of(calibration, terms, tau), fold_of)
-            for _, path in groupby(with_tau, lambda one: (one.alpha, one.lambda_theta)):
-                starts: list[Fit | None] = [None] * len(parts)  # each fit starts from the last along λ_a
-                for setting in path:
-                    wanted = replace(settings, **vars(setting), tol=max(settings.tol, SEARCH_TOLERANCE))
-                    for number, (train, test, rows) in enumerate(parts):
-                        starts[number] = fit = fit_design(train, wanted, starts[number])
-                        values[position, rows] = _row_values(test, fit, criterion, calibration)
-                    position += 1
-                    step()
+        for tau, paths in groupby(_paths(tried), lambda path: tried[path.start].tau):
+            run = partial(follow, parts=_parts(Design.of(calibration, terms, tau), fold_of))
+            if callable(criterion):  # a user's function need not bear several threads
+                for path in paths:
+                    run(path)
+            else:
+                map_row_blocks(run, list(paths))
     return _choose(tried, values, calibration, criterion, rule, folds)
+
+
+def _paths(tried: tuple[Setting, ...]) -> list[slice]:
+    """Cut the settings into runs that differ in λ_a alone."""
+    keys = [(one.tau, one.alpha, one.lambda_theta) for one in tried]
+    starts = [place for place, key in enumerate(keys) if place == 0 or key != keys[place - 1]]
+    return [slice(start, stop) for start, stop in pairwise([*starts, len(tried)])]
 
 
 def _parts(design: Design, fold_of: AnyArray | None) -> list[tuple[Design, Design, AnyArray]]:

@@ -38,7 +38,7 @@ if hasattr(os, "register_at_fork"):
     )
 
 #: Rows that the fit's kernels take at a time: each loop over them runs in vectors, and their columns stay in the cache.
-TILE = 64
+TILE = 128
 #: The top k looks at so many scores at once, and where that finds something, at so many of those.
 STRETCH, CHUNK = 256, 32
 #: For e^x: log2 e, the number whose addition rounds, log 2 in two parts, and where e^x is as good as 0.
