@@ -50,10 +50,10 @@ def one(n, n_classes, k):
     return {"fit": fitted, "rerank": reranked, "memory": extra, "iterations": model.account_.iterations}
 
 
-def in_own_process(*sizes):
-    """Run `one` in a new process, thrice, and keep the shortest times."""
+def in_own_process(*sizes, repeats=3):
+    """Run `one` in a new process, several times, and keep the shortest times."""
     program = [sys.executable, str(Path(__file__)), *map(str, sizes)]
-    runs = [json.loads(subprocess.run(program, capture_output=True, check=True).stdout) for _ in range(3)]
+    runs = [json.loads(subprocess.run(program, capture_output=True, check=True).stdout) for _ in range(repeats)]
     return runs[0] | {name: min(run[name] for run in runs) for name in ("fit", "rerank")}
 
 
@@ -72,7 +72,7 @@ def measure_growth(sizes, n_classes, k):
 
 def measure_memory(n, n_classes, k, bar=None):
     """Memory of a fit beyond its input."""
-    run = in_own_process(n, n_classes, k)
+    run = in_own_process(n, n_classes, k, repeats=1)
     if run["memory"] is None:
         return Line(f"memory of a fit, n={n:,}, K={n_classes:,}, k={k}", "the system does not say")
     extra = run["memory"] / GIGABYTE

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from repair import ConvergenceWarning, Reranker
+from repair import ConvergenceWarning, Reranker, Shortlist
 from repair.calibration import CalibrationSet
+from repair.fit_problem import PILOT_SHARE
 from repair.fitting import FitSettings, fit_correction
 from repair.terms import choose_terms
 
@@ -78,3 +79,31 @@ def test_every_start_ends_at_the_same_place(problem, mode):
     one = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores, problem.labels, **problem.known)
     other = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores[order], problem.labels[order], **problem.known)
     np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-8)
+
+
+@pytest.mark.parametrize("mode", ["classwise", "pairwise"])
+def test_a_pilot_on_some_rows_spares_iterations_and_changes_nothing(make_problem, monkeypatch, mode):
+    problem = make_problem(n=3000)
+    order = np.argsort(problem.labels)  # the worst case for a pilot that took the first rows
+    fits = []
+    for fewest in (10**9, 100):
+        monkeypatch.setattr("repair.fit_problem.FEWEST_PILOTS", fewest)
+        fits.append(
+            Reranker(problem.k, mode, lambda_a=0.001, lambda_theta=0.001).fit(
+                problem.scores[order], problem.labels[order], **problem.known
+            )
+        )
+    cold, piloted = fits
+    assert piloted.account_.iterations < cold.account_.iterations
+    assert piloted.objective_ == pytest.approx(cold.objective_, abs=1e-13)
+    np.testing.assert_allclose(piloted.offsets_, cold.offsets_, atol=1e-5)
+
+
+def test_a_pilot_without_weight_is_left_out(make_problem, monkeypatch):
+    monkeypatch.setattr("repair.fit_problem.FEWEST_PILOTS", 10)
+    problem = make_problem(n=400)
+    covered = Shortlist.from_scores(problem.scores, problem.k).positions(problem.labels) >= 0
+    weights = ((np.cumsum(covered) - 1) % PILOT_SHARE != 0).astype(float)  # the pilot's rows are those without
+    model = Reranker(problem.k, lambda_a=0.01, lambda_theta=0.01)
+    fitted = model.fit(problem.scores, problem.labels, sample_weight=weights, **problem.known)
+    assert fitted.converged_

@@ -106,7 +106,7 @@ class Design:
         scaled = (copies / one**2 for copies, one in zip(self.copies, spread, strict=True))
         return replace(self, copies=tuple(float(one) for one in scaled))
 
-    def take(self, which: AnyArray) -> "Design":
+    def take(self, which: AnyArray | slice) -> "Design":
         """Return the design of some of the rows."""
         return Design(
             self.rows[which],
@@ -164,5 +164,7 @@ def _spread(column: FloatArray, real: AnyArray) -> float:
 
 def _best_score(view: CandidateView) -> FloatArray:
     """Return the best score of each row as a column."""
+    if view.tau == 0.0:
+        return view.scores[:, :1]  # rows are in base order
     best: FloatArray = np.where(view.mask, view.scores, PAD_SCORE).max(axis=1, keepdims=True)
     return best

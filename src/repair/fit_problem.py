@@ -1,7 +1,7 @@
 """A fit as arrays: the design, the weights, and the classes that have an offset."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from repair.shrinkage import Shrinkage
 from repair.solver import Solution, minimize
 
 __all__ = ["Fit", "FitProblem", "FitSettings"]
+
+#: A cold fit looks first at every fourth row (or fewer), if these are so many, until the gradient is so small.
+PILOT_SHARE, FEWEST_PILOTS, MOST_PILOTS, PILOT_TOLERANCE = 4, 1024, 1 << 16, 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,7 @@ class FitProblem:
     """A design with row weights, and with offsets only for the classes that occur in it."""
 
     def __init__(self, design: Design, settings: FitSettings) -> None:
+        self.design = design
         self.n_classes = design.table.n_classes
         row_weights = design.row_weights(settings.alpha)
         self.effective_rows = effective_number(row_weights, design.groups)
@@ -80,9 +84,31 @@ class FitProblem:
     def solve(self, penalty: Penalty, start: Fit | None) -> Fit:
         """Minimise under `penalty`, from `start` if given; classes that do not occur keep the centre's 0."""
         self.logit.penalty = penalty
-        first = penalty.centre if start is None else np.concatenate([start.offsets[self.active], start.weights])
+        first = self._pilot() if start is None else self._from(start.offsets, start.weights)
         solution = minimize(self.logit, first, self.settings.tol, self.settings.max_iterations)
         return self.fit_from(solution.parameters, solution)
+
+    def _from(self, offsets: FloatArray, weights: FloatArray) -> FloatArray:
+        return np.concatenate([offsets[self.active], weights])
+
+    def _pilot(self) -> FloatArray:
+        """Return where to start: roughly the solution of a few of the rows, or zero if there are few.
+
+        The problem is convex, so this changes what a fit costs and not where it ends: with a quarter
+        of the rows (which start from a quarter of theirs) all rows need half as many iterations.
+        """
+        nowhere = np.zeros(self.logit.size)
+        n_rows = len(self.design)
+        few = slice(None, None, max(PILOT_SHARE, n_rows // MOST_PILOTS))
+        if n_rows < PILOT_SHARE * FEWEST_PILOTS or not self.design.importance[few].any():
+            return nowhere
+        pilot = FitProblem(self.design.take(few), replace(self.settings, tol=PILOT_TOLERANCE))
+        found = minimize(pilot.logit, pilot._pilot(), PILOT_TOLERANCE, self.settings.max_iterations)
+        if not found.converged:
+            return nowhere
+        offsets, n_active = np.zeros(self.n_classes), len(pilot.active)
+        offsets[pilot.active] = found.parameters[:n_active]
+        return self._from(offsets, found.parameters[n_active:])
 
     def fit_from(self, parameters: FloatArray, solution: Solution) -> Fit:
         """Spread offsets over all classes; the logit must have been evaluated at `parameters` last."""
