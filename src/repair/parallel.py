@@ -65,8 +65,10 @@ def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> 
     Called from inside such a block (by a user's similarity function, say) it runs on the one
     thread it has: tasks that wait for tasks could fill the pool.
     """
+    if len(blocks) == 1:
+        return [function(blocks[0])]
     inside = getattr(_here, "inside", False)
-    threads = min(thread_count(), len(blocks)) if len(blocks) > 1 and not inside else 1
+    threads = 1 if inside or not blocks else min(thread_count(), len(blocks))
     if threads == 1:
         return [function(block) for block in blocks]
     # Few large tasks: each thread gets one run of consecutive blocks, this thread the first.

@@ -78,15 +78,13 @@ class Ranking:
         kernels = kernels_for(scores.size, shortlist.n_candidates)
         given, lengths = shortlist.ids, shortlist.lengths
         blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
-        if len(blocks) == 1:
-            order, ids, ranked = kernels.rank_rows(given, scores, lengths)
-        else:
-            order, ids, ranked = np.empty_like(given), np.empty_like(given), np.empty_like(scores)
+        shape = given.shape
+        order, ids, ranked = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
 
-            def fill(rows: slice) -> None:
-                order[rows], ids[rows], ranked[rows] = kernels.rank_rows(given[rows], scores[rows], lengths[rows])
+        def fill(rows: slice) -> None:
+            kernels.rank_rows(given[rows], scores[rows], lengths[rows], order[rows], ids[rows], ranked[rows])
 
-            map_row_blocks(fill, blocks)
+        map_row_blocks(fill, blocks)
         return cls(read_only(ids), read_only(ranked), read_only(order), shortlist.n_classes)
 
     def __len__(self) -> int:

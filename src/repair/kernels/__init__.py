@@ -26,8 +26,12 @@ def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
 
     The compiled kernels insert candidates one by one, which suits short lists only.
     """
-    small = size < COMPILE_FROM and COMPILED not in sys.modules
-    return plain if small or n_candidates > LONG_LIST else best_kernels()
+    if n_candidates > LONG_LIST:
+        return plain
+    loaded = sys.modules.get(COMPILED)
+    if loaded is not None:
+        return loaded
+    return plain if size < COMPILE_FROM else best_kernels()
 
 
 def best_kernels() -> ModuleType:

@@ -112,9 +112,10 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
 
 
 @compiled
-def rank_rows(ids: IntArray, scores: FloatArray, lengths: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+def rank_rows(
+    ids: IntArray, scores: FloatArray, lengths: IntArray, order: IntArray, ranked_ids: IntArray, ranked: FloatArray
+) -> None:
     n, k = scores.shape
-    order, ranked_ids, ranked = np.empty((n, k), np.int32), np.empty((n, k), np.int32), np.empty((n, k))
     for row in range(n):
         places, sorted_scores = order[row], ranked[row]
         for candidate in range(k):
@@ -132,12 +133,13 @@ def rank_rows(ids: IntArray, scores: FloatArray, lengths: IntArray) -> tuple[Int
             places[position] = candidate
         for position in range(k):
             ranked_ids[row, position] = ids[row, places[position]]
-    return order, ranked_ids, ranked
 
 
 @compiled
 def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
-    return rank_rows(np.zeros(scores.shape, np.int32), scores, lengths)[0]
+    order, ids = np.empty(scores.shape, np.int32), np.zeros(scores.shape, np.int32)
+    rank_rows(ids, scores, lengths, order, np.empty_like(ids), np.empty_like(scores))
+    return order
 
 
 @compiled

@@ -90,14 +90,15 @@ def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
     return np.lexsort((np.broadcast_to(positions, scores.shape), key, kind), axis=1).astype(np.int32)
 
 
-def rank_rows(ids: IntArray, scores: FloatArray, lengths: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return each row's order as `order_rows` does, and its ids and scores in that order; −Inf on padding."""
-    order = order_rows(scores, lengths)
+def rank_rows(
+    ids: IntArray, scores: FloatArray, lengths: IntArray, order: IntArray, ranked_ids: IntArray, ranked: FloatArray
+) -> None:
+    """Write each row's order as `order_rows` gives it, and its ids and scores in that order; −Inf on padding."""
+    order[:] = order_rows(scores, lengths)
     flat = order if len(order) == 1 else order + (np.arange(len(order)) * order.shape[1])[:, None]
-    ranked_ids, ranked = ids.take(flat), scores.take(flat)
+    ranked_ids[:], ranked[:] = ids.take(flat), scores.take(flat)
     if not _is_full(lengths, scores.shape[1]):
         ranked[ranked_ids == PAD_ID] = PAD_SCORE
-    return order, ranked_ids, ranked
 
 
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
