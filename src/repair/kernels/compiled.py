@@ -293,7 +293,10 @@ def loss_and_gradient(
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
         label, weight = target[first:last], row_weights[first:last]
-        scores[:, : last - first] = base[:, first:last]
+        for candidate in range(k):
+            score, given = scores[candidate], base[candidate, first:last]
+            for row in range(len(given)):
+                score[row] = given[row]
         linear(index, columns, offsets, weights, first, last, scores)
         for row in range(len(label)):
             own[row] = scores[label[row], row]
