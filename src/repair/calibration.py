@@ -291,23 +291,25 @@ def _warn_of_scale(shortlist: Shortlist) -> None:
 
 def look_like_probabilities(shortlist: Shortlist) -> bool:
     """Say whether all scores lie between 0 and 1 and no row's add up to more than 1."""
-    kept = shortlist.mask
-    if not kept.any() or shortlist.scores[kept].min() < 0.0 or shortlist.scores[kept].max() > 1.0:
+    if not len(shortlist) or shortlist.scores[:, 0].max() > 1.0:  # the best come first
         return False
-    return float(np.where(kept, shortlist.scores, 0.0).sum(axis=1).max()) <= 1.0 + 1e-3
+    kept = shortlist.mask
+    if not kept.any() or shortlist.scores.min(where=kept, initial=np.inf) < 0.0:
+        return False
+    return float(shortlist.scores.sum(axis=1, where=kept).max()) <= 1.0 + 1e-3
 
 
 def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
     """Return the row whose scores span the most and its lowest score, if that must be a mask."""
-    last = np.maximum(shortlist.lengths - 1, 0)
-    several = shortlist.lengths > 1
-    if not several.any():
+    several = np.flatnonzero(shortlist.lengths > 1)
+    if not len(several):
         return None
-    span = shortlist.scores[several, 0] - shortlist.scores[several, last[several]]
+    last = shortlist.lengths[several] - 1
+    span = shortlist.scores[several, 0] - shortlist.scores[several, last]
     row, usual = int(np.argmax(span)), float(np.median(span))
     if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
         return None
-    return int(np.flatnonzero(several)[row]), float(shortlist.scores[several, last[several]][row])
+    return int(several[row]), float(shortlist.scores[several[row], last[row]])
 
 
 def first_but_never_right(calibration: CalibrationSet) -> tuple[int, float] | None:

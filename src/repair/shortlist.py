@@ -243,8 +243,11 @@ class Shortlist:
 
     def positions_of(self, labels: IntArray) -> IntArray:
         """Do as `positions`, for labels that have been checked."""
-        match = (self.ids == labels[:, None]) & self.mask
-        return np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)
+        match = self.ids == labels[:, None]
+        if not self.is_full:
+            match &= self.mask
+        first = match.argmax(axis=1)
+        return np.where(match[np.arange(len(match)), first], first, -1).astype(np.int32)
 
     def coverage(self, labels: ArrayLike) -> float:
         """Return the share of rows whose label is on the shortlist, P(C): the ceiling of accuracy."""
