@@ -19,6 +19,8 @@ __all__ = ["ConditionalLogit", "Penalty"]
 #: Rows are summed in so many blocks at most; fixed, so that sums have the same bits everywhere.
 BLOCKS = 16
 ROWS_PER_BLOCK = 2048
+#: Directions of the weights' block that are weaker than this share of the strongest are left out of its inverse.
+SINGULAR = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,9 +193,12 @@ def _even_blocks(n_rows: int) -> list[slice]:
 
 def _inverse(block: FloatArray) -> FloatArray:
     """Invert a positive block that may be badly scaled or, to rounding, singular."""
-    size = np.sqrt(np.diag(block))
-    scale = np.outer(size, size)
-    inverse: FloatArray = np.linalg.pinv(block / scale, rcond=1e-13, hermitian=True) / scale
+    size = np.sqrt(block.diagonal())
+    scale = size[:, None] * size
+    values, vectors = np.linalg.eigh(block / scale)
+    kept = np.abs(values) > SINGULAR * np.abs(values).max(initial=0.0)
+    inverses = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
+    inverse: FloatArray = np.einsum("ij,j,kj->ik", vectors, inverses, vectors) / scale
     return inverse
 
 
