@@ -181,10 +181,9 @@ def _notes(problem: ExtendedProblem, names: Sequence[str] | None) -> tuple[str, 
         notes.append(f"the term context is left out: {why}")
     for term in problem.learned:
         if isinstance(term, Neighbours):
-            size = (term.vectors.nbytes + term.labels.nbytes) / 1e6
-            notes.append(
-                f"neighbours: the model keeps {len(term.labels)} labelled rows as float16 vectors ({size:.1f} MB)"
-            )
+            n_bytes = term.vectors.nbytes + term.labels.nbytes
+            size = f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
+            notes.append(f"neighbours: the model keeps {len(term.labels)} labelled rows as float16 vectors ({size})")
             if term.index == "approximate":
                 notes.append("neighbours: their index is not kept; it is built when the model is first used")
     return tuple(notes)

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from repair import load
+from repair import Reranker, load
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
 
@@ -57,6 +57,38 @@ def test_a_model_is_fitted_and_used_with_vectors(repair, data, vectors, extended
     assert "neighbours" in shown.out
 
 
+def test_lists_of_its_own_are_said_to_cover_other_rows(repair, data, tmp_path):
+    rows = {}
+    for part in ("calibration", "test"):
+        with np.load(data / f"{part}.npz") as arrays:
+            rows[part] = arrays["scores"], arrays["labels"], arrays["class_names"]
+    scores, labels, names = rows["calibration"]
+    model = Reranker(3, mode="extended", shortlist_tau=2.0)
+    model.fit(scores, labels, class_names=names.tolist(), class_counts=np.arange(12, 0, -1) ** 3)
+    model.save(tmp_path / "model.safetensors")
+    done = repair("evaluate", tmp_path / "model.safetensors", data / "test.npz")
+    scores, labels, _ = rows["test"]
+    by_base = int((np.argsort(-scores, axis=1)[:, :3] == labels[:, None]).sum())
+    by_model = int((model.rerank(scores).ids == labels[:, None]).sum())
+    assert f"{by_base} of 200 rows covered by Base, {by_model} by extended, which takes shortlists" in done.out
+
+
+def test_vectors_that_the_model_does_not_look_at_are_noted(repair, data, vectors, fitted, tmp_path):
+    given = ("--embeddings", vectors / "test.npz")
+    for command in (("evaluate",), ("rerank", "-o", tmp_path / "ranked.csv"), ("explain", "--row", "t3")):
+        done = repair(command[0], fitted, data / "test.csv", *command[1:], *given)
+        assert done.code == 0, done.err
+        assert "this model looks at no embeddings" in done.err
+
+
+def test_inspect_parts_notes_and_sizes(repair, extended):
+    text = repair("inspect", extended).out
+    assert "context.matrix 12×12" in text
+    assert "kB)" in text
+    notes = next(line for line in text.splitlines() if line.startswith("notes"))
+    assert "; neighbours: the model keeps 400 labelled rows" in notes
+
+
 def test_vectors_with_row_ids_are_matched_whatever_their_order(repair, data, vectors, extended, tmp_path):
     for name, kind in (("one.csv", "npy"), ("other.csv", "npz")):
         given = ("--embeddings", vectors / f"test.{kind}")
@@ -87,8 +119,9 @@ def test_methods_are_compared_with_vectors(repair, data, vectors):
 def test_a_report_is_written_about_it(repair, data, vectors, extended, tmp_path):
     both = ("--embeddings", vectors / "calibration.npy", "--test-embeddings", vectors / "test.npy")
     files = (extended, data / "calibration.parquet", data / "test.parquet")
-    done = repair("report", *files, *both, "-o", tmp_path / "page.html", "--rows", 2)
+    done = repair("report", *files, *both, "-o", tmp_path / "page.html", "--rows", 2, "--figures", tmp_path / "charts")
     assert done.code == 0, done.err
+    assert "page.html, and its charts to" in " ".join(done.out.split())
     assert "It helps" in done.out
 
 

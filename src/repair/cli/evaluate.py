@@ -33,7 +33,7 @@ def evaluate(
     from repair.calibration import as_shortlist
     from repair.cli.inputs import read_for_model
     from repair.cli.output import note, show, show_json
-    from repair.cli.vectors import with_vectors
+    from repair.cli.vectors import with_vectors_for
     from repair.evaluation import evaluate as score
     from repair.inputs import check_group_codes
     from repair.progress import progress_bar
@@ -41,7 +41,7 @@ def evaluate(
 
     with progress_bar("evaluating", 2, show=True) as step:
         reranker, file = read_for_model(load(model), test, rows, classes)
-        given = with_vectors(file, embeddings).rows
+        given = with_vectors_for(reranker, file, embeddings).rows
         step()
         shortlist = as_shortlist(given.scores, reranker._fitted().n_candidates)
         rankings = {
@@ -103,6 +103,16 @@ def _described(results: dict[str, Evaluation], gains: dict[str, PairedGain], mod
     differences = "\n".join(f"{titles[name]}: {points(gain)}" for name, gain in gains.items())
     grouped = "" if (model.weights == 1.0).all() else "; every group counts once, so its rows weigh 1/(group size)"
     return (
-        f"{text_table(header, lines)}\n{model.n_covered} of {model.n_rows} rows covered{grouped}\n\n"
+        f"{text_table(header, lines)}\n{_covered(base, model, mode)}{grouped}\n\n"
         f"Difference to Base in accuracy over all rows, with 95 % interval:\n{differences}"
+    )
+
+
+def _covered(base: Evaluation, model: Evaluation, mode: str) -> str:
+    """Say how many rows are covered; a model may take shortlists of its own, which cover other rows."""
+    if (base.rows["covered"] == model.rows["covered"]).all():
+        return f"{model.n_covered} of {model.n_rows} rows covered"
+    return (
+        f"{base.n_covered} of {base.n_rows} rows covered by Base, {model.n_covered} by {mode}, which takes shortlists "
+        "of its own: compare over all rows"
     )

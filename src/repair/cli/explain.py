@@ -31,10 +31,10 @@ def explain(
     from repair.artifact import load
     from repair.cli.inputs import read_for_model
     from repair.cli.output import show, show_json
-    from repair.cli.vectors import with_vectors
+    from repair.cli.vectors import with_vectors_for
 
     reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
-    file = with_vectors(file, embeddings)
+    file = with_vectors_for(reranker, file, embeddings)
     place = _place_of(row, file)
     shortlist = reranker._shortlist(file.rows.scores, file.rows.embeddings).take([place])
     explained = reranker.explain(shortlist, dial=dial)

@@ -113,7 +113,8 @@ def fit(
     if json:
         show_json({"model": str(out), "report": None if report is None else str(report), **account.as_dict()})
     else:
-        show(f"{account}\n\nWrote {out}{'' if report is None else f' and {report}'}.")
+        charts = "" if figures is None else f", and its charts to {figures}"
+        show(f"{account}\n\nWrote {out}{'' if report is None else f' and {report}'}{charts}.")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,9 @@ def inspect(
     if json:
         show_json(found)
         return
+    if "notes" in found:  # sentences, which have commas of their own
+        found["notes"] = "; ".join(found["notes"]) or None
+        found["arrays"] = {name: "×".join(map(str, shape)) for name, shape in found["arrays"].items()}
     width = max(map(len, found))
     show("\n".join(f"{name.replace('_', ' ').ljust(width)}  {_text(value)}" for name, value in found.items()))
 

@@ -82,7 +82,8 @@ def report(
         show_json({"report": str(out), **summary(content)})
     else:
         words = content.words
-        show("\n".join([*words.alarms, f"{words.headline}.", *words.sentences]) + f"\n\nWrote {out}.")
+        show("\n".join([*words.alarms, f"{words.headline}.", *words.sentences]))
+        show(f"\nWrote {out}{'' if figures is None else f', and its charts to {figures}'}.")
 
 
 def _read(

@@ -33,7 +33,7 @@ def rerank(
     from repair.artifact import load
     from repair.cli.inputs import check_output, kept_columns, read_for_model
     from repair.cli.output import show, show_json
-    from repair.cli.vectors import with_vectors
+    from repair.cli.vectors import with_vectors_for
     from repair.inputs import check_choice
     from repair.io import write_ranking
     from repair.io.formats import format_of
@@ -45,7 +45,7 @@ def rerank(
     arrays = format_of(out).is_arrays
     with progress_bar("reranking", 3, show=True) as step:
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
-        file = with_vectors(file, embeddings)
+        file = with_vectors_for(reranker, file, embeddings)
         step()
         shortlist = reranker._shortlist(file.rows.scores, file.rows.embeddings)
         ranking = reranker.rerank(shortlist, dial=dial)

@@ -7,13 +7,15 @@ import numpy as np
 
 from repair.arrays import AnyArray
 from repair.cli.options import ReferenceOptions
+from repair.cli.output import note
 from repair.errors import InputError
+from repair.estimator import ShortlistReranker
 from repair.io import ScoreFile
 from repair.io.array_files import read_archive, read_array
 from repair.io.formats import format_of, in_file
 from repair.reference import check_embeddings
 
-__all__ = ["with_reference", "with_vectors"]
+__all__ = ["with_reference", "with_vectors", "with_vectors_for"]
 
 #: What the array of vectors may be called in an ``.npz`` file.
 NAMES = ("embeddings", "vectors")
@@ -30,6 +32,13 @@ def with_vectors(file: ScoreFile, path: Path | None) -> ScoreFile:
             vectors = vectors[_places(arrays["row_ids"], len(vectors), file.row_ids)]
         check_embeddings(vectors, "embeddings", len(file))
     return replace(file, rows=replace(file.rows, embeddings=vectors))
+
+
+def with_vectors_for(model: ShortlistReranker, file: ScoreFile, path: Path | None) -> ScoreFile:
+    """Return the rows with the vectors of a file, and say so if the fitted model looks at none."""
+    if path is not None and model._fitted().correction.embedding_width is None:
+        note(f"this model looks at no embeddings; {path} changes nothing")
+    return with_vectors(file, path)
 
 
 def with_reference(file: ScoreFile, options: ReferenceOptions) -> ScoreFile:
