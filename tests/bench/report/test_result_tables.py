@@ -31,7 +31,7 @@ def test_signs_and_differences_name_their_pair(result):
 
 def test_a_result_of_one_method_has_no_pairs_and_still_its_intervals(result):
     del result["methods"]["Classwise"]
-    with pytest.raises(AbsentError, match="birds: no pair to compare was run"):
+    with pytest.raises(AbsentError, match=r"birds: no pair to compare was run, such as REPAIR and Classwise$"):
         tables("signs", result)
     assert len(tables("bootstrap", result)) == 2
 
@@ -44,6 +44,7 @@ def test_who_takes_its_own_shortlists_is_in_no_column_over_covered_rows(own_list
         assert titles(covered) == ["Classwise", "REPAIR", "REPAIR as published"]
     for everything in (tables("unconditional", own_list_result)[0], tables("trials", own_list_result)[3]):
         assert titles(everything)[-1] == "extended"
+    assert "(without extended: shortlists of their own" in tables("main", own_list_result)[0].caption
     *_, covered, everything = [one for one in tables("bootstrap", own_list_result) if one.caption.startswith("Fit")]
     assert (len(covered.rows), len(everything.rows)) == (3, 4)
     assert short_trials(own_list_result)[0].rows[-1][1:] == ["–", "–", "–", "64.0, 64.0 [64.0]"]
@@ -95,6 +96,8 @@ def test_what_a_result_lacks_is_said(result, kind, change):
 
 def test_all_tables_stand_under_their_captions_or_say_why_not(result):
     text = all_tables({**result, "quintiles": {"not_applicable": "few"}})
+    assert "quick run" not in text
+    assert "quick run" in all_tables({**result, "settings": {**result["settings"], "quick": True}})
     assert text.startswith("Birds | made up: 5 classes, 20 training, 40 calibration and 30 test rows\nnot real\n")
     assert "birds: quintiles are not applicable: few" in text
     for kind in set(KINDS) - {"quintiles"}:

@@ -45,6 +45,10 @@ def tables(kind: str, result: Result) -> list[Table]:
     return KINDS[kind](result)
 
 
+#: Said above the tables of a quick run, whose figures are not the benchmark's.
+QUICK = "A quick run on a slice of the rows: it shows that everything runs; its figures are not to be quoted."
+
+
 def all_tables(result: Result) -> str:
     """Return every table that the result has, as plain text."""
     data = result["data"]
@@ -52,7 +56,8 @@ def all_tables(result: Result) -> str:
         f"{result['title']}: {data['classes']} classes, {data['training_rows']:.0f} training, "
         f"{data['calibration_rows']} calibration and {data['test_rows']} test rows"
     )
-    parts = ["\n".join([opening, *(one for one in (result["note"], *data["notes"]) if one)])]
+    slice_of_it = QUICK if result["settings"].get("quick") else ""
+    parts = ["\n".join([opening, *(one for one in (slice_of_it, result["note"], *data["notes"]) if one)])]
     for kind in KINDS:
         try:
             parts += [table.written() for table in tables(kind, result)]
@@ -64,7 +69,10 @@ def all_tables(result: Result) -> str:
 def main_tables(result: Result) -> list[Table]:
     """Return the conditional metrics of all who share the base's list: mean ± standard deviation over the trials."""
     caption = f"Covered rows, k = {result['settings']['n_candidates']}, mean ± std of {_trials(result)} trials"
-    return [_by_method(on_base_list(result), CONDITIONAL, caption)]
+    shared = on_base_list(result)
+    others = [title for title in result["methods"] if title not in shared]
+    without = f" (without {', '.join(others)}: shortlists of their own, see all rows)" if others else ""
+    return [_by_method(shared, CONDITIONAL, caption + without)]
 
 
 def unconditional_tables(result: Result) -> list[Table]:
@@ -253,8 +261,8 @@ def compared(result: Result) -> list[tuple[str, str, tuple[str, ...]]]:
     found += [(*pair, QUESTIONS) for pair in PAIRS if pair[0] in shared and pair[1] in shared]
     found += [(*pair, ALL_ROWS) for pair in ALL_ROW_PAIRS if against(result, *pair) is not None]
     if not found:
-        wanted = "; ".join(f"{first} and {second}" for first, second in (*PAIRS, *ALL_ROW_PAIRS))
-        raise AbsentError(f"{result['benchmark']}: no pair to compare was run ({wanted})")
+        first, second = PAIRS[0]
+        raise AbsentError(f"{result['benchmark']}: no pair to compare was run, such as {first} and {second}")
     return found
 
 
