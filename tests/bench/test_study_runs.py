@@ -60,3 +60,10 @@ def test_studies_are_chosen_with_all_where_their_data_are_here(one_study, tiny_m
 
 def test_the_synthetic_study_reads_nothing():
     assert find_study("synthetic") == {}
+
+
+def test_a_wrong_name_lists_studies_too():
+    with pytest.raises(
+        InputError, match=r"no benchmark or study 'rarebenc'; choose from .*rarebench, .*synthetic.*, all$"
+    ):
+        choose_runs(["rarebenc"])

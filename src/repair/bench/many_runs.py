@@ -65,8 +65,11 @@ def choose_runs(names: Sequence[str], data: str | None = None) -> tuple[str, ...
         else:
             if any(name == study for study, _, _ in studies):
                 find_study(name, data)
-            else:
+            elif any(name == one.name for one in benchmarks()):
                 get(name).find(data)
+            else:
+                known = [*(one.name for one in benchmarks()), *(study for study, _, _ in studies), EVERYTHING]
+                raise InputError(f"there is no benchmark or study {name!r}; choose from {', '.join(known)}")
             chosen.append(name)
     return tuple(dict.fromkeys(chosen))
 
