@@ -43,7 +43,9 @@ def run_benchmarks(
     trials: Annotated[int, typer.Option(min=1, help="Fits on subsamples of the calibration rows.")] = 5,
     k: Annotated[str | None, typer.Option(help="Shortlist lengths to compare, with commas: 5,10,20,50.")] = None,
     cache: Annotated[Path, typer.Option(help="Folder for finished stages.")] = CACHE,
-    out: Annotated[Path | None, typer.Option(help="Folder for results; else `results` in --cache.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for results; else `results` in --cache, `results-quick` with --quick.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A small slice: does it run?")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; else one for each core.")] = None,
 ) -> None:
@@ -100,7 +102,7 @@ def draw_figure(
     names: Benchmarks = None,
     results: Results = RESULTS,
 ) -> None:
-    """Draw a figure of finished results (extra report)."""
+    """Draw a figure of finished results (extra bench)."""
     from repair.bench.report.command import draw_figures
     from repair.cli.output import note, show
 
