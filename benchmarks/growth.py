@@ -50,7 +50,7 @@ def one(n, n_classes, k):
     return {"fit": fitted, "rerank": reranked, "memory": extra, "iterations": model.account_.iterations}
 
 
-def in_own_process(*sizes, repeats=3):
+def in_own_process(*sizes, repeats=2):
     """Run `one` in a new process, several times, and keep the shortest times."""
     program = [sys.executable, str(Path(__file__)), *map(str, sizes)]
     runs = [json.loads(subprocess.run(program, capture_output=True, check=True).stdout) for _ in range(repeats)]

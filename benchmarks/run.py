@@ -6,6 +6,7 @@ python benchmarks/run.py fit top_k  # some of it; writes nothing
 """
 
 import argparse
+import os
 import platform
 import subprocess
 import sys
@@ -62,8 +63,12 @@ def describe_machine():
     cores = sum(line.startswith("processor") for line in info)
     memory = Path("/proc/meminfo")
     size = f", {int(memory.read_text().split()[1]) / 1e6:.0f} GB of memory" if memory.exists() else ""
+    load = f", load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else ""
+    blas = f"; OMP_NUM_THREADS={os.environ['OMP_NUM_THREADS']}" if "OMP_NUM_THREADS" in os.environ else ""
     found = ", ".join(_versions("numpy", "scipy", "numba", "torch", "lightgbm", "xlogit"))
-    return f"{cores} cores{size}; Python {platform.python_version()}, {found}; commit {commit.stdout.strip()}"
+    return (
+        f"{cores} cores{size}{load}{blas}; Python {platform.python_version()}, {found}; commit {commit.stdout.strip()}"
+    )
 
 
 def _versions(*names):
