@@ -1,9 +1,9 @@
 """The inner loops, twice: compiled by numba for large batches, and in plain numpy.
 
 `plain` serves single rows and small batches until something larger has loaded numba, and machines
-without it, so a service that only reranks never waits for a compiler; `compiled` serves everything else.  The two agree to the last bit wherever a
-ranking depends on it (top-k, order, similarity means) and to rounding in the fitted sums; the
-tests hold each to the other.
+without it, so a service that only reranks never waits for a compiler; `compiled` serves everything
+else.  The two agree to the last bit wherever a ranking depends on it (top-k, order, differences,
+similarity means) and to rounding in the fitted sums; the tests hold each to the other.
 """
 
 import sys
