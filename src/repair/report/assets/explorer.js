@@ -3,7 +3,7 @@
   const examples = window.report.examples;
   if (!examples) return;
   const { parts, names, rows } = examples;
-  const tints = ["base", "model", "part3", "part4", "part5", "part6", "part7"];
+  const tints = ["base", "model", "part3", "part4", "part5", "part6", "part7", "part8", "part9", "part10"];
   const find = (id) => document.getElementById(id);
   const tint = (place) => `var(--${tints[Math.min(place, tints.length - 1)]})`;
   const words = (part) => part.replaceAll("_", " ");
