@@ -161,26 +161,28 @@ def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
 def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
     average = np.zeros(ids.shape)
     for row in range(ids.shape[0]):
-        length = lengths[row]
+        length, mine, found = lengths[row], ids[row], average[row]
         for candidate in range(length):
+            line = table[np.uint32(mine[candidate])]  # unsigned, or negative places would be looked for
             total = 0.0
-            for rival in range(length):
-                if rival != candidate:
-                    total += table[ids[row, candidate], ids[row, rival]]
-            average[row, candidate] = total / max(length - 1, 1)
+            for rival in range(candidate):
+                total += line[np.uint32(mine[rival])]
+            for rival in range(candidate + 1, length):
+                total += line[np.uint32(mine[rival])]
+            found[candidate] = total / max(length - 1, 1)
     return average
 
 
 @compiled
 def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
-    found = np.zeros(ids.shape)
+    weighted = np.zeros(ids.shape)
     for row in range(ids.shape[0]):
-        for candidate in range(lengths[row]):
-            total = 0.0
-            for other in range(lengths[row]):
-                total += shares[row, other] * table[ids[row, other], ids[row, candidate]]
-            found[row, candidate] = total
-    return found
+        length, mine, found = lengths[row], ids[row], weighted[row]
+        for other in range(length):
+            line, share = table[np.uint32(mine[other])], shares[row, other]
+            for candidate in range(length):
+                found[candidate] += share * line[np.uint32(mine[candidate])]
+    return weighted
 
 
 @compiled
