@@ -13,6 +13,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "dot",
+    "is_full",
     "read_only",
     "row_sums",
 ]
@@ -40,6 +41,11 @@ def row_sums(values: FloatArray) -> FloatArray:
     """
     sums: FloatArray = values.cumsum(axis=1)[:, -1]
     return sums
+
+
+def is_full(lengths: IntArray, k: int) -> bool:
+    """Say whether every row has all k candidates."""
+    return bool(lengths[0] == k) if len(lengths) == 1 else bool((lengths == k).all())
 
 
 def read_only(array: AnyArray) -> AnyArray:

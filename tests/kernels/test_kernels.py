@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from repair.kernels import COMPILE_FROM, best_kernels, compiled, kernels_for, plain
+from repair.kernels.compiled.ranking import STRETCH
 
 KERNELS = (plain, compiled)
 
@@ -57,7 +58,7 @@ def test_top_k_is_a_full_sort_with_ties_by_class_id(dtype, data):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_long_rows_are_searched_to_their_end(dtype):
     rng = np.random.default_rng(3)
-    scores = rng.normal(size=(1, 2 * compiled.STRETCH + 41)).round(1).astype(dtype)
+    scores = rng.normal(size=(1, 2 * STRETCH + 41)).round(1).astype(dtype)
     scores = np.concatenate([scores, -np.sort(scores), np.sort(scores), np.where(scores < 1, -np.inf, scores)])
     for rows in (scores, scores[:1], scores[3:]):  # numpy has a way of its own for a single row
         for k in (1, 10, 200):

@@ -1,188 +1,25 @@
-"""The kernels compiled by numba: one short loop nest each, free of the interpreter lock.
+"""The sums of the fit, compiled.
 
-Nothing here validates or allocates per row; `plain` says in numpy what each one computes.  Those of
-the fit get arrays in which the rows run fastest, (k, n) and (d, k, n), and look at some rows of
-them: then every inner loop goes over neighbouring rows, and the processor takes eight at a time.
+They get arrays in which the rows run fastest, (k, n) and (d, k, n), and look at some rows of them:
+then every inner loop goes over neighbouring rows, and the processor takes eight at a time.
 """
 
 import math
-import os
-from collections.abc import Callable
-from typing import TypeVar, cast
 
-import numba
 import numpy as np
-from numba.core.compiler_lock import global_compiler_lock
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+from repair.arrays import FloatArray, IntArray
+from repair.kernels.compiled.compiling import compiled
 
-__all__ = [
-    "average_over_rivals",
-    "curvature",
-    "hessian_product",
-    "largest_leads",
-    "loss_and_gradient",
-    "mean_difference",
-    "order_rows",
-    "rank_rows",
-    "top_k",
-    "weighted_pairs",
-]
+__all__ = ["curvature", "hessian_product", "loss_and_gradient"]
 
-if hasattr(os, "register_at_fork"):
-    # A child forked while another thread compiles would inherit numba's lock and wait for ever.
-    os.register_at_fork(
-        before=global_compiler_lock.acquire,
-        after_in_parent=global_compiler_lock.release,
-        after_in_child=global_compiler_lock.release,
-    )
-
-#: Rows that the fit's kernels take at a time: each loop over them runs in vectors, and their columns stay in the cache.
+#: Rows that are taken at a time: each loop over them runs in vectors, and their columns stay in the cache.
 TILE = 128
-#: The top k looks at so many scores at once, and where that finds something, at so many of those.
-STRETCH, CHUNK = 256, 32
 #: For e^x: log2 e, the number whose addition rounds, log 2 in two parts, and where e^x is as good as 0.
 LOG2_E = 1.4426950408889634
 ROUNDER = 1.5 * 2.0**52
 LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 SMALLEST_EXPONENT = -700.0
-
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-def compiled(function: Function) -> Function:
-    """Compile without the lock, keeping machine code on disk where a folder can be written."""
-    try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
-    except RuntimeError:  # numba found no writable folder for its cache
-        return cast(Function, numba.njit(nogil=True)(function))
-
-
-@compiled
-def worth_a_look(scores: AnyArray, bounds: AnyArray) -> bool:
-    """Say whether any score is above ``bounds[0]``, at or below ``bounds[1]``, or NaN; runs in vectors."""
-    weakest, lowest = bounds[0], bounds[1]
-    found = 0
-    for place in range(len(scores)):
-        found |= int(not (scores[place] <= weakest)) | int(scores[place] <= lowest)
-    return found != 0
-
-
-@compiled
-def insert(score: float, candidate: int, filled: int, best: FloatArray, ids: IntArray) -> None:
-    """Put a candidate into its place among the best so far; the worst of k falls out."""
-    position = min(filled, len(best) - 1)
-    while position > 0 and best[position - 1] < score:
-        best[position] = best[position - 1]
-        ids[position] = ids[position - 1]
-        position -= 1
-    best[position] = score
-    ids[position] = candidate
-
-
-@compiled
-def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
-    n_classes, k = scores.shape[1], out_ids.shape[1]
-    bounds = np.empty(2, scores.dtype)  # in the scores' own precision, so that comparisons run in full vectors
-    for row in range(len(scores)):
-        line, best, ids = scores[row], out_scores[row], out_ids[row]
-        filled = 0
-        bounds[0], bounds[1] = -np.inf, -limit
-        for start in range(0, n_classes, STRETCH):
-            stop = min(start + STRETCH, n_classes)
-            if not worth_a_look(line[start:stop], bounds):
-                continue
-            for first in range(start, stop, CHUNK):
-                last = min(first + CHUNK, stop)
-                if not worth_a_look(line[first:last], bounds):
-                    continue
-                for candidate in range(first, last):
-                    score = line[candidate]
-                    if not (score <= limit) or (score < -limit and score != -np.inf):
-                        return row
-                    if score > bounds[0]:
-                        insert(score, candidate, filled, best, ids)
-                        filled = min(filled + 1, k)
-                        if filled == k:
-                            bounds[0] = best[k - 1]
-        for position in range(filled, k):
-            ids[position] = PAD_ID
-            best[position] = PAD_SCORE
-    return -1
-
-
-@compiled
-def rank_rows(
-    ids: IntArray, scores: FloatArray, lengths: IntArray, order: IntArray, ranked_ids: IntArray, ranked: FloatArray
-) -> None:
-    n, k = scores.shape
-    for row in range(n):
-        places, sorted_scores = order[row], ranked[row]
-        for candidate in range(k):
-            position = candidate
-            score = scores[row, candidate] if candidate < lengths[row] else PAD_SCORE
-            if candidate < lengths[row] and not math.isnan(score):
-                while position > 0:
-                    above = sorted_scores[position - 1]
-                    if above >= score:  # false where it is NaN, which goes down
-                        break
-                    sorted_scores[position] = above
-                    places[position] = places[position - 1]
-                    position -= 1
-            sorted_scores[position] = score
-            places[position] = candidate
-        for position in range(k):
-            ranked_ids[row, position] = ids[row, places[position]]
-
-
-@compiled
-def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
-    order, ids = np.empty(scores.shape, np.int32), np.zeros(scores.shape, np.int32)
-    rank_rows(ids, scores, lengths, order, np.empty_like(ids), np.empty_like(scores))
-    return order
-
-
-@compiled
-def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
-    n, k = values.shape
-    difference = np.zeros((n, k))
-    for row in range(n):
-        length = lengths[row]
-        total = 0.0
-        for candidate in range(length):
-            total += values[row, candidate]
-        mean, factor = total / max(length, 1), length / max(length - 1, 1)
-        for candidate in range(length):
-            difference[row, candidate] = (values[row, candidate] - mean) * factor
-    return difference
-
-
-@compiled
-def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    average = np.zeros(ids.shape)
-    for row in range(ids.shape[0]):
-        length, mine, found = lengths[row], ids[row], average[row]
-        for candidate in range(length):
-            line = table[np.uint32(mine[candidate])]  # unsigned, or negative places would be looked for
-            total = 0.0
-            for rival in range(candidate):
-                total += line[np.uint32(mine[rival])]
-            for rival in range(candidate + 1, length):
-                total += line[np.uint32(mine[rival])]
-            found[candidate] = total / max(length - 1, 1)
-    return average
-
-
-@compiled
-def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
-    weighted = np.zeros(ids.shape)
-    for row in range(ids.shape[0]):
-        length, mine, found = lengths[row], ids[row], weighted[row]
-        for other in range(length):
-            line, share = table[np.uint32(mine[other])], shares[row, other]
-            for candidate in range(length):
-                found[candidate] += share * line[np.uint32(mine[candidate])]
-    return weighted
 
 
 @compiled
@@ -391,19 +228,3 @@ def curvature(
     for one in range(n_terms):
         for two in range(n_terms):
             block[one, two] += by_pair[max(one, two), min(one, two)].sum()
-
-
-@compiled
-def largest_leads(
-    pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
-) -> None:
-    for row in range(ids.shape[0]):
-        own = target[row]
-        for rival in range(lengths[row]):
-            if rival != own:
-                low, high = min(own, rival), max(own, rival)
-                pair = pairs[row, high * (high - 1) // 2 + low]
-                side = 1 if ids[row, own] > ids[row, rival] else 0
-                lead = scores[row, rival] - scores[row, own]
-                if lead > largest[pair, side]:
-                    largest[pair, side] = lead

@@ -1,0 +1,22 @@
+"""The kernels compiled by numba: one short loop nest each, free of the interpreter lock.
+
+Nothing here validates or allocates per row; `repair.kernels.plain` says in numpy what each one
+computes, in files of the same names.
+"""
+
+from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.compiled.pairs import average_over_rivals, largest_leads, mean_difference, weighted_pairs
+from repair.kernels.compiled.ranking import order_rows, rank_rows, top_k
+
+__all__ = [
+    "average_over_rivals",
+    "curvature",
+    "hessian_product",
+    "largest_leads",
+    "loss_and_gradient",
+    "mean_difference",
+    "order_rows",
+    "rank_rows",
+    "top_k",
+    "weighted_pairs",
+]

@@ -1,0 +1,28 @@
+"""How a kernel is compiled, and what a fork must wait for."""
+
+import os
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
+from numba.core.compiler_lock import global_compiler_lock
+
+__all__ = ["compiled"]
+
+if hasattr(os, "register_at_fork"):
+    # A child forked while another thread compiles would inherit numba's lock and wait for ever.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def compiled(function: Function) -> Function:
+    """Compile without the lock, keeping machine code on disk where a folder can be written."""
+    try:
+        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+    except RuntimeError:  # numba found no writable folder for its cache
+        return cast(Function, numba.njit(nogil=True)(function))

@@ -1,0 +1,67 @@
+"""What the candidates of a row are to each other, compiled."""
+
+import numpy as np
+
+from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.kernels.compiled.compiling import compiled
+
+__all__ = ["average_over_rivals", "largest_leads", "mean_difference", "weighted_pairs"]
+
+
+@compiled
+def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
+    n, k = values.shape
+    difference = np.zeros((n, k))
+    for row in range(n):
+        length = lengths[row]
+        total = 0.0
+        for candidate in range(length):
+            total += values[row, candidate]
+        mean, factor = total / max(length, 1), length / max(length - 1, 1)
+        for candidate in range(length):
+            difference[row, candidate] = (values[row, candidate] - mean) * factor
+    return difference
+
+
+@compiled
+def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    average = np.zeros(ids.shape)
+    for row in range(ids.shape[0]):
+        length, mine, found = lengths[row], ids[row], average[row]
+        for candidate in range(length):
+            line = table[np.uint32(mine[candidate])]  # unsigned, or negative places would be looked for
+            total = 0.0
+            for rival in range(candidate):
+                total += line[np.uint32(mine[rival])]
+            for rival in range(candidate + 1, length):
+                total += line[np.uint32(mine[rival])]
+            found[candidate] = total / max(length - 1, 1)
+    return average
+
+
+@compiled
+def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
+    weighted = np.zeros(ids.shape)
+    for row in range(ids.shape[0]):
+        length, mine, found = lengths[row], ids[row], weighted[row]
+        for other in range(length):
+            line, share = table[np.uint32(mine[other])], shares[row, other]
+            for candidate in range(length):
+                found[candidate] += share * line[np.uint32(mine[candidate])]
+    return weighted
+
+
+@compiled
+def largest_leads(
+    pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
+) -> None:
+    for row in range(ids.shape[0]):
+        own = target[row]
+        for rival in range(lengths[row]):
+            if rival != own:
+                low, high = min(own, rival), max(own, rival)
+                pair = pairs[row, high * (high - 1) // 2 + low]
+                side = 1 if ids[row, own] > ids[row, rival] else 0
+                lead = scores[row, rival] - scores[row, own]
+                if lead > largest[pair, side]:
+                    largest[pair, side] = lead

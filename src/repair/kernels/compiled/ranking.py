@@ -1,0 +1,97 @@
+"""Top k and final order, compiled: candidates are inserted one by one, which suits short lists."""
+
+import math
+
+import numpy as np
+
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+from repair.kernels.compiled.compiling import compiled
+
+__all__ = ["order_rows", "rank_rows", "top_k"]
+
+#: The top k looks at so many scores at once, and where that finds something, at so many of those.
+STRETCH, CHUNK = 256, 32
+
+
+@compiled
+def worth_a_look(scores: AnyArray, bounds: AnyArray) -> bool:
+    """Say whether any score is above ``bounds[0]``, at or below ``bounds[1]``, or NaN; runs in vectors."""
+    weakest, lowest = bounds[0], bounds[1]
+    found = 0
+    for place in range(len(scores)):
+        found |= int(not (scores[place] <= weakest)) | int(scores[place] <= lowest)
+    return found != 0
+
+
+@compiled
+def insert(score: float, candidate: int, filled: int, best: FloatArray, ids: IntArray) -> None:
+    """Put a candidate into its place among the best so far; the worst of k falls out."""
+    position = min(filled, len(best) - 1)
+    while position > 0 and best[position - 1] < score:
+        best[position] = best[position - 1]
+        ids[position] = ids[position - 1]
+        position -= 1
+    best[position] = score
+    ids[position] = candidate
+
+
+@compiled
+def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
+    n_classes, k = scores.shape[1], out_ids.shape[1]
+    bounds = np.empty(2, scores.dtype)  # in the scores' own precision, so that comparisons run in full vectors
+    for row in range(len(scores)):
+        line, best, ids = scores[row], out_scores[row], out_ids[row]
+        filled = 0
+        bounds[0], bounds[1] = -np.inf, -limit
+        for start in range(0, n_classes, STRETCH):
+            stop = min(start + STRETCH, n_classes)
+            if not worth_a_look(line[start:stop], bounds):
+                continue
+            for first in range(start, stop, CHUNK):
+                last = min(first + CHUNK, stop)
+                if not worth_a_look(line[first:last], bounds):
+                    continue
+                for candidate in range(first, last):
+                    score = line[candidate]
+                    if not (score <= limit) or (score < -limit and score != -np.inf):
+                        return row
+                    if score > bounds[0]:
+                        insert(score, candidate, filled, best, ids)
+                        filled = min(filled + 1, k)
+                        if filled == k:
+                            bounds[0] = best[k - 1]
+        for position in range(filled, k):
+            ids[position] = PAD_ID
+            best[position] = PAD_SCORE
+    return -1
+
+
+@compiled
+def rank_rows(
+    ids: IntArray, scores: FloatArray, lengths: IntArray, order: IntArray, ranked_ids: IntArray, ranked: FloatArray
+) -> None:
+    n, k = scores.shape
+    for row in range(n):
+        places, sorted_scores = order[row], ranked[row]
+        for candidate in range(k):
+            position = candidate
+            score = scores[row, candidate] if candidate < lengths[row] else PAD_SCORE
+            if candidate < lengths[row] and not math.isnan(score):
+                while position > 0:
+                    above = sorted_scores[position - 1]
+                    if above >= score:  # false where it is NaN, which goes down
+                        break
+                    sorted_scores[position] = above
+                    places[position] = places[position - 1]
+                    position -= 1
+            sorted_scores[position] = score
+            places[position] = candidate
+        for position in range(k):
+            ranked_ids[row, position] = ids[row, places[position]]
+
+
+@compiled
+def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
+    order, ids = np.empty(scores.shape, np.int32), np.zeros(scores.shape, np.int32)
+    rank_rows(ids, scores, lengths, order, np.empty_like(ids), np.empty_like(scores))
+    return order

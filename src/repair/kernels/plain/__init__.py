@@ -1,0 +1,23 @@
+"""The kernels in plain numpy: no compiler, no loop over rows.
+
+Loops here run over the few candidates of a row or over terms, with all rows at once.  Sums that
+reach a ranking are accumulated candidate by candidate, in the order `repair.kernels.compiled` uses,
+so that both give the same bits.
+"""
+
+from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.plain.pairs import average_over_rivals, largest_leads, mean_difference, weighted_pairs
+from repair.kernels.plain.ranking import order_rows, rank_rows, top_k
+
+__all__ = [
+    "average_over_rivals",
+    "curvature",
+    "hessian_product",
+    "largest_leads",
+    "loss_and_gradient",
+    "mean_difference",
+    "order_rows",
+    "rank_rows",
+    "top_k",
+    "weighted_pairs",
+]

@@ -1,0 +1,95 @@
+"""The sums of the fit in plain numpy, on arrays in which the rows run fastest: (k, n) and (d, k, n)."""
+
+import numpy as np
+
+from repair.arrays import PAD_SCORE, FloatArray, IntArray, dot
+
+__all__ = ["curvature", "hessian_product", "loss_and_gradient"]
+
+
+def loss_and_gradient(
+    base: FloatArray,
+    index: IntArray,
+    columns: FloatArray,
+    lengths: IntArray,
+    target: IntArray,
+    row_weights: FloatArray,
+    offsets: FloatArray,
+    weights: FloatArray,
+    start: int,
+    stop: int,
+    probabilities: FloatArray,
+    gradient: FloatArray,
+) -> float:
+    """Weighted conditional-logit loss of rows `start` to `stop`; adds to `gradient`, writes `probabilities`.
+
+    `gradient` is laid out as (offsets, weights); `index` says which offset a candidate has.  Arrays
+    are candidate by candidate, (k, n) and (d, k, n).
+    """
+    rows = slice(start, stop)
+    padded = np.arange(len(base))[:, None] >= lengths[rows]
+    scores = base[:, rows] + _linear(index[:, rows], columns[:, :, rows], offsets, weights)
+    scores[padded] = PAD_SCORE
+    best = scores.max(axis=0)
+    shares = np.exp(scores - best)
+    mass = shares.sum(axis=0)
+    places = target[rows], np.arange(stop - start)
+    loss = np.log(mass) + best - scores[places]
+    shares /= mass
+    probabilities[:, rows] = shares
+    shares[places] -= 1.0
+    shares *= row_weights[rows]
+    _scatter(shares, index[:, rows], columns[:, :, rows], len(offsets), gradient)
+    return dot(row_weights[rows], loss)
+
+
+def hessian_product(
+    index: IntArray,
+    columns: FloatArray,
+    row_weights: FloatArray,
+    probabilities: FloatArray,
+    direction: FloatArray,
+    n_offsets: int,
+    start: int,
+    stop: int,
+    product: FloatArray,
+) -> None:
+    """Add the Hessian of these rows' loss times `direction` to `product`, at the point of `probabilities`."""
+    rows = slice(start, stop)
+    shares = probabilities[:, rows]
+    change = _linear(index[:, rows], columns[:, :, rows], direction[:n_offsets], direction[n_offsets:])
+    curved = shares * (change - (shares * change).sum(axis=0)) * row_weights[rows]
+    _scatter(curved, index[:, rows], columns[:, :, rows], n_offsets, product)
+
+
+def curvature(
+    index: IntArray,
+    columns: FloatArray,
+    row_weights: FloatArray,
+    probabilities: FloatArray,
+    start: int,
+    stop: int,
+    diagonal: FloatArray,
+    block: FloatArray,
+) -> None:
+    """Add the offsets' diagonal and the terms' block of the Hessian of these rows' loss."""
+    rows = slice(start, stop)
+    shares, weighted = probabilities[:, rows], probabilities[:, rows] * row_weights[rows]
+    if len(diagonal):
+        spread = weighted * (1.0 - shares)
+        diagonal += np.bincount(index[:, rows].ravel(), spread.ravel(), minlength=len(diagonal))
+    centred = columns[:, :, rows] - np.einsum("kn,dkn->dn", shares, columns[:, :, rows])[:, None]
+    block += np.einsum("kn,dkn,ekn->de", weighted, centred, centred, optimize=True)
+
+
+def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:
+    scores = offsets[index] if len(offsets) else np.zeros(index.shape)
+    for term, weight in enumerate(weights):
+        scores += weight * columns[term]
+    return scores
+
+
+def _scatter(values: FloatArray, index: IntArray, columns: FloatArray, n_offsets: int, out: FloatArray) -> None:
+    if n_offsets:
+        out[:n_offsets] += np.bincount(index.ravel(), values.ravel(), minlength=n_offsets)
+    out[n_offsets:] += np.einsum("kn,dkn->d", values, columns)

@@ -1,0 +1,74 @@
+"""What the candidates of a row are to each other, in plain numpy."""
+
+import numpy as np
+
+from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, is_full, row_sums
+
+__all__ = ["average_over_rivals", "largest_leads", "mean_difference", "weighted_pairs"]
+
+
+def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
+    """Mean over a row's other candidates j of f_y − f_j, that is m/(m−1)·(f_y − mean f); 0 on padding."""
+    k = values.shape[1]
+    if is_full(lengths, k):
+        difference: FloatArray = (values - row_sums(values)[:, None] / k) * (k / max(k - 1, 1))
+        return difference
+    real = np.arange(k) < lengths[:, None]
+    kept = np.where(real, values, 0.0)
+    centred = kept - (row_sums(kept) / np.maximum(lengths, 1))[:, None]
+    return np.where(real, centred * (lengths / np.maximum(lengths - 1, 1))[:, None], 0.0)
+
+
+def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none."""
+    if len(ids) == 1 and ids[0, -1] != PAD_ID:
+        return _average_of_one(table, ids[0])[None]
+    total = np.zeros(ids.shape)
+    safe = np.maximum(ids, 0)
+    for rival in range(ids.shape[1]):
+        value = table[safe, safe[:, rival : rival + 1]].astype(np.float64)
+        value[:, rival] = 0.0
+        value[rival >= lengths] = 0.0
+        total += value
+    total /= np.maximum(lengths - 1, 1)[:, None]
+    total[ids == PAD_ID] = 0.0
+    return total
+
+
+def _average_of_one(table: AnyArray, ids: IntArray) -> FloatArray:
+    """Do as `average_over_rivals` for a single row without padding, all rivals at once."""
+    values = table[ids, ids[:, None]].astype(np.float64)
+    values.ravel()[:: len(ids) + 1] = 0.0  # the candidate itself
+    average: FloatArray = values.cumsum(axis=0)[-1]  # summed rival by rival, as everywhere
+    average /= max(len(ids) - 1, 1)
+    return average
+
+
+def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
+    """Sum over the row's candidates j, itself included, of ``shares[j] * table[j, y]``; 0 on padding."""
+    total = np.zeros(ids.shape)
+    safe = np.maximum(ids, 0)
+    for other in range(ids.shape[1]):
+        value = shares[:, other : other + 1] * table[safe[:, other : other + 1], safe].astype(np.float64)
+        value[other >= lengths] = 0.0
+        total += value
+    total[ids == PAD_ID] = 0.0
+    return total
+
+
+def largest_leads(
+    pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
+) -> None:
+    """Raise `largest` to how far each rival leads its row's label, g of the rival − g of the label.
+
+    `pairs` numbers the two candidates at base positions low < high in column
+    high·(high−1)/2 + low; `largest` has two entries for a pair, the first for rows labelled with
+    the lower class id.  `target` is the label's position.
+    """
+    positions = np.arange(ids.shape[1])
+    row, rival = np.nonzero((positions < lengths[:, None]) & (positions != target[:, None]))
+    own = target[row]
+    low, high = np.minimum(own, rival), np.maximum(own, rival)
+    pair = pairs[row, high * (high - 1) // 2 + low]
+    side = ids[row, own] > ids[row, rival]
+    np.maximum.at(largest, (pair, side.astype(np.int32)), scores[row, rival] - scores[row, own])

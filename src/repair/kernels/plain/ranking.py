@@ -1,0 +1,85 @@
+"""Top k and final order in plain numpy."""
+
+import numpy as np
+
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, is_full
+
+__all__ = ["order_rows", "rank_rows", "top_k"]
+
+
+def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
+    """Write each row's best candidates, best first, ties by lower class id.
+
+    Returns the first row that holds NaN or a score beyond ``±limit`` (−Inf is allowed and means
+    "not a candidate"), or −1.
+    """
+    k = out_ids.shape[1]
+    limit = np.float64(limit)  # a plain float would be rounded to the scores' own precision
+    if len(scores) == 1:
+        return _top_k_of_one(scores[0], limit, out_ids[0], out_scores[0])
+    lowest, highest = np.fmin.reduce(scores, axis=1), scores.max(axis=1)  # max propagates NaN
+    usable = highest <= limit
+    if not np.isneginf(lowest).any():
+        usable &= lowest >= -limit
+    else:
+        usable &= ((scores >= -limit) | np.isneginf(scores)).all(axis=1)
+    if not usable.all():
+        return int(np.argmin(usable))
+    cut = scores.shape[1] - k
+    threshold = np.partition(scores, cut, axis=1)[:, cut : cut + 1]
+    above = scores > threshold
+    tied = scores == threshold
+    room = k - above.sum(axis=1, keepdims=True)
+    chosen = above | (tied & (np.cumsum(tied, axis=1) <= room))
+    ids = np.nonzero(chosen)[1].reshape(-1, k)
+    values = np.take_along_axis(scores, ids, axis=1).astype(np.float64)
+    order = np.argsort(-values, axis=1, kind="stable")
+    out_ids[:] = np.take_along_axis(ids, order, axis=1)
+    out_scores[:] = np.take_along_axis(values, order, axis=1)
+    out_ids[np.isneginf(out_scores)] = PAD_ID
+    return -1
+
+
+def _top_k_of_one(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
+    """Do as `top_k` for a single row, with as few calls as possible: a service waits for each."""
+    k = len(out_ids)
+    threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
+    ids = (scores >= threshold).nonzero()[0]
+    if len(ids) < k:  # NaN sorts after every number, and is not above anything
+        return 0
+    values = scores[ids].astype(np.float64)
+    order = (-values).argsort(kind="stable")[:k]
+    out_ids[:] = ids[order]
+    out_scores[:] = values[order]
+    lowest = scores.min()
+    if lowest < -limit:
+        if not ((scores >= -limit) | np.isneginf(scores)).all():
+            return 0
+        out_ids[np.isneginf(out_scores)] = PAD_ID
+    return -1 if out_scores[0] <= limit else 0
+
+
+def rank_rows(
+    ids: IntArray, scores: FloatArray, lengths: IntArray, order: IntArray, ranked_ids: IntArray, ranked: FloatArray
+) -> None:
+    """Write each row's order as `order_rows` gives it, and its ids and scores in that order; −Inf on padding."""
+    order[:] = order_rows(scores, lengths)
+    flat = order if len(order) == 1 else order + (np.arange(len(order)) * order.shape[1])[:, None]
+    ranked_ids[:], ranked[:] = ids.take(flat), scores.take(flat)
+    if not is_full(lengths, scores.shape[1]):
+        ranked[ranked_ids == PAD_ID] = PAD_SCORE
+
+
+def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
+    """Return each row's base positions by falling score; ties by base position, NaN after numbers.
+
+    Padding (positions from ``lengths[i]``) stays last.
+    """
+    missing = np.isnan(scores)
+    if not missing.any() and is_full(lengths, scores.shape[1]):
+        return (-scores).argsort(axis=1, kind="stable").astype(np.int32)
+    kind = missing.astype(np.int8)
+    positions = np.arange(scores.shape[1])
+    kind[positions >= lengths[:, None]] = 2
+    key = np.where(missing, 0.0, -scores)
+    return np.lexsort((np.broadcast_to(positions, scores.shape), key, kind), axis=1).astype(np.int32)
