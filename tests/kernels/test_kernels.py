@@ -27,6 +27,15 @@ def test_without_numba_everything_falls_back_to_numpy(monkeypatch):
     assert best_kernels() is plain
 
 
+def test_while_one_thread_imports_numba_the_others_use_numpy(monkeypatch):
+    import sys
+    from types import ModuleType
+
+    half_imported = ModuleType("repair.kernels.compiled")
+    monkeypatch.setitem(sys.modules, "repair.kernels.compiled", half_imported)
+    assert kernels_for(1) is plain
+
+
 def top_k(kernels, scores, k):
     ids = np.empty((len(scores), k), dtype=np.int32)
     best = np.empty((len(scores), k))

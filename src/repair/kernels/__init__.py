@@ -8,6 +8,7 @@ similarity means) and to rounding in the fitted sums; the tests hold each to the
 
 import sys
 from types import ModuleType
+from typing import cast
 
 from repair.kernels import plain
 
@@ -29,8 +30,8 @@ def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
     if n_candidates > LONG_LIST:
         return plain
     loaded = sys.modules.get(COMPILED)
-    if loaded is not None:
-        return loaded
+    if getattr(loaded, "READY", False):  # not while another thread is still importing it
+        return cast(ModuleType, loaded)
     return plain if size < COMPILE_FROM else best_kernels()
 
 

@@ -20,3 +20,6 @@ __all__ = [
     "top_k",
     "weighted_pairs",
 ]
+
+#: The last line of the import: until then other threads use `repair.kernels.plain`.
+READY = True
