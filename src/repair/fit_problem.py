@@ -115,7 +115,7 @@ class FitProblem:
         n_active = len(self.active)
         offsets, information = np.zeros(self.n_classes), np.zeros(self.n_classes)
         offsets[self.active] = parameters[:n_active]
-        information[self.active] = self.effective_rows * self.logit.curvature()[0]
+        information[self.active] = self.effective_rows * self.logit.offset_curvature()
         weights = parameters[n_active:].copy()
         return Fit(offsets, weights, information, solution, self.effective_rows, self.settings.lambda_theta)
 

@@ -62,7 +62,7 @@ class GroupedLogit:
         """Return an approximate inverse of the Hessian at the point last evaluated."""
         deviations, weights, means = self.parts(2.0 * self.penalty.strength)
         inner = self.logit.preconditioner(np.concatenate([deviations, weights]))
-        diagonal = self.logit.curvature()[0]
+        diagonal = self.logit.offset_curvature()
         on_means = 1.0 / (np.bincount(self.groups, diagonal, minlength=self.n_groups) + means)
 
         def apply(vector: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ Parameters are one flat vector: the offsets of the classes that occur, then the 
 terms.  Everything is a weighted mean over covered rows plus a quadratic penalty, hence convex.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +13,15 @@ from repair.arrays import FloatArray, IntArray, dot
 from repair.kernels import best_kernels
 from repair.lazy import lazy
 from repair.parallel import map_row_blocks, row_blocks
+from repair.preconditioning import approximate_inverse
 
 __all__ = ["ConditionalLogit", "Penalty"]
 
 #: Rows are summed in so many blocks at most; fixed, so that sums have the same bits everywhere.
 BLOCKS = 16
 ROWS_PER_BLOCK = 2048
-#: Directions of the weights' block that are weaker than this share of the strongest are left out of its inverse.
-SINGULAR = 1e-13
+#: The cross block is summed only where its copies, one a block, are at most so many numbers for each candidate.
+CROSS_PER_SLOT = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,8 @@ class ConditionalLogit:
         penalty: Penalty,
     ) -> None:
         # Candidate by candidate, as the kernels want them: (k, n) and (d, k, n).
-        self.base, self.index, self.columns = (np.ascontiguousarray(one.T) for one in (base, index, columns))
+        self.base, self.index = np.ascontiguousarray(base.T), np.ascontiguousarray(index.T)
+        self.columns: FloatArray = np.ascontiguousarray(columns.T)
         self.lengths, self.target, self.row_weights = lengths, target, row_weights
         self.n_offsets = n_offsets
         self.penalty = penalty
@@ -80,7 +82,7 @@ class ConditionalLogit:
         self.probabilities = np.zeros(self.base.shape)
         self._kernels = best_kernels()
         self._blocks = _even_blocks(len(base))
-        self._curvature: tuple[FloatArray, FloatArray] | None = None
+        self._curvature: tuple[FloatArray, FloatArray, FloatArray] | None = None
 
     @lazy
     def _units(self) -> FloatArray:
@@ -139,48 +141,57 @@ class ConditionalLogit:
         return _in_order(map_row_blocks(multiply, self._blocks)) + 2.0 * self.penalty.strength * direction
 
     def preconditioner(self, ridge: FloatArray | None = None) -> Callable[[FloatArray], FloatArray]:
-        """Return an approximate inverse of the Hessian: the offsets' diagonal and the weights' block.
+        """Return an approximate inverse of the Hessian at the point last evaluated.
 
         `ridge` is the penalty's own curvature, if it is not to be that of `penalty`.
         """
-        diagonal, block = self.curvature()
+        diagonal, block, cross = self._all_curvature()
         added = 2.0 * self.penalty.strength if ridge is None else ridge
-        inverse_diagonal = 1.0 / (diagonal + added[: self.n_offsets])
-        inverse_block = _inverse(block + np.diag(added[self.n_offsets :]))
-
-        def apply(vector: FloatArray) -> FloatArray:
-            on_weights = (inverse_block * vector[self.n_offsets :]).sum(axis=1)
-            return np.concatenate([inverse_diagonal * vector[: self.n_offsets], on_weights])
-
-        return apply
+        on_offsets, on_weights = added[: self.n_offsets], added[self.n_offsets :]
+        return approximate_inverse(diagonal + on_offsets, block + np.diag(on_weights), cross)
 
     def curvature(self) -> tuple[FloatArray, FloatArray]:
         """Return the loss's own curvature, without the penalty, at the point last evaluated.
 
         First Σ w·p·(1−p) for each offset (the diagonal), then the full block of the weights.
         """
+        diagonal, block, _ = self._all_curvature()
+        return diagonal, block
+
+    def offset_curvature(self) -> FloatArray:
+        """Return only the first of the two."""
+        if self._curvature is not None:
+            return self._curvature[0]
+        return self._compute_curvature(self.columns[:0], with_cross=False)[0]
+
+    def _all_curvature(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         if self._curvature is None:
-            self._curvature = self._compute_curvature()
+            copies = self.n_offsets * len(self.columns) * len(self._blocks)
+            with_cross = 0 < copies <= CROSS_PER_SLOT * self.index.size
+            self._curvature = self._compute_curvature(self.columns, with_cross=with_cross)
         return self._curvature
 
-    def _compute_curvature(self) -> tuple[FloatArray, FloatArray]:
-        def accumulate(rows: slice) -> tuple[FloatArray, FloatArray]:
-            diagonal = np.zeros(self.n_offsets)
-            block = np.zeros((self.size - self.n_offsets,) * 2)
+    def _compute_curvature(self, columns: FloatArray, *, with_cross: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the offsets' diagonal, the block of `columns`, and what lies between (empty if not wanted)."""
+
+        def accumulate(rows: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+            diagonal, block = np.zeros(self.n_offsets), np.zeros((len(columns),) * 2)
+            cross = np.zeros((self.n_offsets if with_cross else 0, len(columns)))
             self._kernels.curvature(
                 self.index,
-                self.columns,
+                columns,
                 self.row_weights,
                 self.probabilities,
                 rows.start,
                 rows.stop,
                 diagonal,
                 block,
+                cross,
             )
-            return diagonal, block
+            return diagonal, block, cross
 
-        parts = map_row_blocks(accumulate, self._blocks)
-        return _in_order([part[0] for part in parts]), _in_order([part[1] for part in parts])
+        diagonals, blocks, crosses = zip(*map_row_blocks(accumulate, self._blocks), strict=True)
+        return _in_order(diagonals), _in_order(blocks), _in_order(crosses)
 
 
 def _even_blocks(n_rows: int) -> list[slice]:
@@ -191,18 +202,7 @@ def _even_blocks(n_rows: int) -> list[slice]:
     return row_blocks(n_rows, -(-n_rows // count))
 
 
-def _inverse(block: FloatArray) -> FloatArray:
-    """Invert a positive block that may be badly scaled or, to rounding, singular."""
-    size = np.sqrt(block.diagonal())
-    scale = size[:, None] * size
-    values, vectors = np.linalg.eigh(block / scale)
-    kept = np.abs(values) > SINGULAR * np.abs(values).max(initial=0.0)
-    inverses = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
-    inverse: FloatArray = np.einsum("ij,j,kj->ik", vectors, inverses, vectors) / scale
-    return inverse
-
-
-def _in_order(parts: list[FloatArray]) -> FloatArray:
+def _in_order(parts: Sequence[FloatArray]) -> FloatArray:
     total = parts[0]
     for part in parts[1:]:
         total = total + part

@@ -19,6 +19,8 @@ SUFFICIENT_DECREASE = 1e-4
 #: Objective changes below this share of its value are rounding; then the gradient must fall instead.
 ROUNDING = 1e-13
 WORTHWHILE = 0.9
+#: After a step that gains no more than this and took no more products, the preconditioner serves the next one too.
+LITTLE_GAIN, FEW_PRODUCTS = 0.03, 4
 SMALLEST_STEP = 2.0**-80
 
 
@@ -65,12 +67,15 @@ def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iter
     parameters = start.copy()
     value, gradient = objective.value_and_gradient(parameters)
     evaluations, products = 1, 0
+    precondition = None
     for iteration in range(max_iterations + 1):
         norm = _largest(gradient, units)
         if norm <= tolerance or iteration == max_iterations or not np.isfinite(value):
             break
         forcing = min(0.1, norm**0.5)
-        direction, used = _newton_direction(objective, gradient, forcing)
+        if precondition is None:
+            precondition = objective.preconditioner()
+        direction, used = _newton_direction(objective, precondition, gradient, forcing)
         products += used
         slope = dot(gradient, direction)
         step = 1.0
@@ -84,6 +89,8 @@ def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iter
             if step < SMALLEST_STEP:
                 objective.value_and_gradient(parameters)  # leave the probabilities at the point returned
                 return Solution(parameters, value, norm, iteration, evaluations + 1, products, False)
+        if value - trial_value > LITTLE_GAIN or used > FEW_PRODUCTS:
+            precondition = None
         parameters, value, gradient = trial, trial_value, trial_gradient
     norm = _largest(gradient, units)
     return Solution(parameters, value, norm, iteration, evaluations, products, bool(norm <= tolerance))
@@ -99,9 +106,10 @@ def _improves(old: float, new: float, promised: float, old_norm: float, new_norm
     return new <= old + SUFFICIENT_DECREASE * promised
 
 
-def _newton_direction(objective: Objective, gradient: FloatArray, forcing: float) -> tuple[FloatArray, int]:
+def _newton_direction(
+    objective: Objective, precondition: Callable[[FloatArray], FloatArray], gradient: FloatArray, forcing: float
+) -> tuple[FloatArray, int]:
     """Solve H·d = −g to a residual of `forcing` times the gradient, in the preconditioner's norm."""
-    precondition = objective.preconditioner()
     direction = np.zeros_like(gradient)
     residual = -gradient
     conjugate = precondition(residual)

@@ -180,8 +180,9 @@ def test_fit_kernels_agree_with_their_twins(n_offsets, d):
         product = np.zeros(n_offsets + d)
         kernels.hessian_product(index, columns, row_weights, probabilities, direction, n_offsets, *rows, product)
         diagonal, block = np.zeros(n_offsets), np.zeros((d, d))
-        kernels.curvature(index, columns, row_weights, probabilities, *rows, diagonal, block)
-        results.append((loss, gradient, probabilities, product, diagonal, block))
+        cross = np.zeros((n_offsets, d))
+        kernels.curvature(index, columns, row_weights, probabilities, *rows, diagonal, block, cross)
+        results.append((loss, gradient, probabilities, product, diagonal, block, cross))
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 

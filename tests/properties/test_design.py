@@ -135,3 +135,15 @@ def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):
     n = logit.n_offsets
     np.testing.assert_allclose(np.diag(loss)[:n], diagonal, atol=1e-12)
     np.testing.assert_allclose(loss[n:, n:], block, atol=1e-12)
+    np.testing.assert_allclose(logit.offset_curvature(), diagonal, atol=1e-15)
+    _, _, cross = logit._all_curvature()
+    np.testing.assert_allclose(loss[:n, n:], cross, atol=1e-12)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_offsets_curvature_alone_is_that_beside_the_block(seed):
+    logit, (point, _) = random_logit(seed)
+    logit.value_and_gradient(point)
+    alone = logit.offset_curvature()  # nothing else has been computed yet
+    np.testing.assert_allclose(alone, logit.curvature()[0], atol=1e-15)

@@ -196,11 +196,12 @@ def curvature(
     stop: int,
     diagonal: FloatArray,
     block: FloatArray,
+    cross: FloatArray,
 ) -> None:
     n_terms, k, _ = columns.shape
     spread, no_terms = np.empty((k, TILE)), np.empty((0, TILE))
     centred, by_pair = np.empty((n_terms, TILE)), np.zeros((n_terms, n_terms, TILE))
-    means, lead = np.empty((n_terms, TILE)), np.empty(TILE)
+    means, leads = np.empty((n_terms, TILE)), np.empty((n_terms, TILE))
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
         weight = row_weights[first:last]
@@ -218,6 +219,7 @@ def curvature(
             share = probabilities[candidate, first:last]
             for one in range(n_terms):
                 away, mean, column = centred[one], means[one], columns[one, candidate, first:last]
+                lead = leads[one]
                 for row in range(len(share)):
                     away[row] = column[row] - mean[row]
                     lead[row] = weight[row] * share[row] * away[row]
@@ -225,6 +227,12 @@ def curvature(
                     total, other = by_pair[one, two], centred[two]
                     for row in range(len(share)):
                         total[row] += lead[row] * other[row]
+            if len(cross):
+                place = index[candidate, first:last]
+                for row in range(len(share)):
+                    own = cross[np.uint32(place[row])]
+                    for one in range(n_terms):
+                        own[one] += leads[one, row]
     for one in range(n_terms):
         for two in range(n_terms):
             block[one, two] += by_pair[max(one, two), min(one, two)].sum()

@@ -71,8 +71,9 @@ def curvature(
     stop: int,
     diagonal: FloatArray,
     block: FloatArray,
+    cross: FloatArray,
 ) -> None:
-    """Add the offsets' diagonal and the terms' block of the Hessian of these rows' loss."""
+    """Add the offsets' diagonal, the terms' block and, unless `cross` is empty, what lies between: the Hessian."""
     rows = slice(start, stop)
     shares, weighted = probabilities[:, rows], probabilities[:, rows] * row_weights[rows]
     if len(diagonal):
@@ -80,6 +81,9 @@ def curvature(
         diagonal += np.bincount(index[:, rows].ravel(), spread.ravel(), minlength=len(diagonal))
     centred = columns[:, :, rows] - np.einsum("kn,dkn->dn", shares, columns[:, :, rows])[:, None]
     block += np.einsum("kn,dkn,ekn->de", weighted, centred, centred, optimize=True)
+    if len(cross):
+        for term, away in enumerate(centred):
+            cross[:, term] += np.bincount(index[:, rows].ravel(), (weighted * away).ravel(), minlength=len(cross))
 
 
 def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:
