@@ -21,8 +21,12 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def compiled(function: Function) -> Function:
-    """Compile without the lock, keeping machine code on disk where a folder can be written."""
+    """Compile without the lock, keeping machine code on disk where a folder can be written.
+
+    Divisions are numpy's, which do not ask whether they are by 0: loops with that question in them
+    do not run in vectors.  No kernel divides by 0.
+    """
     try:
-        return cast(Function, numba.njit(nogil=True, cache=True)(function))
+        return cast(Function, numba.njit(nogil=True, error_model="numpy", cache=True)(function))
     except RuntimeError:  # numba found no writable folder for its cache
-        return cast(Function, numba.njit(nogil=True)(function))
+        return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
