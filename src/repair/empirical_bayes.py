@@ -17,7 +17,7 @@ from repair.shrinkage import (
     SMALLEST_VARIANCE,
     GroupPrior,
     Shrinkage,
-    extrapolate,
+    leap_from,
     next_variances,
 )
 from repair.solver import minimize
@@ -27,6 +27,8 @@ __all__ = ["fit_with_priors"]
 #: The search ends when no offset moves by more than this, or after so many rounds.
 OFFSET_TOLERANCE = 1e-5
 MAX_PRIOR_ROUNDS = 500
+#: A solver that fell short for rounding's sake may get there from where it stands, but not for ever.
+SETTLED_ENOUGH = 4
 
 
 def fit_with_priors(problem: FitProblem) -> Fit:
@@ -38,7 +40,8 @@ def fit_with_priors(problem: FitProblem) -> Fit:
     # One variance for each group, and a last one for the weights.
     variances = _first_variances(per_row, settings.lambda_a, settings.lambda_theta, n_groups)
     parameters, last, converged, rounds = np.zeros(logit.logit.size + n_groups), None, False, 0
-    history = [variances]
+    settled = 0
+    before: tuple[FloatArray, FloatArray] | None = None
     while not converged and rounds < MAX_PRIOR_ROUNDS:
         rounds += 1
         used = variances
@@ -47,13 +50,13 @@ def fit_with_priors(problem: FitProblem) -> Fit:
         parameters = solution.parameters
         deviations, weights, means = logit.parts(parameters)
         found = np.concatenate([deviations + means[active], weights])
-        converged = last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
+        settled += last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
+        converged = settled >= (1 if solution.converged else SETTLED_ENOUGH)
         last = found
-        history.append(_next(problem, used, deviations, weights, active))
-        variances = history[-1]
-        if rounds % 3 == 0 and not converged:
-            variances = extrapolate(history)
-            history, last = [variances], None  # a leap says nothing about how near the end is
+        step = np.log(_next(problem, used, deviations, weights, active) / used)
+        leap = step if before is None else leap_from(step, before[0], np.log(used / before[1]))
+        before = step, used
+        variances = np.clip(used * np.exp(leap), SMALLEST_VARIANCE, LARGEST_VARIANCE)
     fit = replace(problem.fit_from(found, solution), lambda_theta=float(1.0 / (per_row * used[-1])))
     if not settings.with_offsets:
         return fit if converged else replace(fit, solution=replace(solution, converged=False))
@@ -88,18 +91,10 @@ def _next(
 def _weight_covariance(
     problem: FitProblem, block: FloatArray, of_offsets: FloatArray, precision: FloatArray
 ) -> FloatArray:
-    """Return the weights' posterior covariance, the offsets taken as independent given them.
-
-    The mixed block of the Hessian takes one product per term.
-    """
-    n_offsets, n_terms = problem.logit.n_offsets, len(precision)
+    """Return the weights' posterior covariance, the offsets taken as independent given them."""
     schur = problem.effective_rows * block + np.diag(precision)
-    if n_offsets:
-        mixed = np.empty((n_offsets, n_terms))
-        for term in range(n_terms):
-            unit = np.zeros(n_offsets + n_terms)
-            unit[n_offsets + term] = 1.0
-            mixed[:, term] = problem.effective_rows * problem.logit.hessian_product(unit)[:n_offsets]
+    if problem.logit.n_offsets:
+        mixed = problem.effective_rows * problem.logit.cross_curvature()
         schur = schur - np.einsum("ad,ae->de", mixed / of_offsets[:, None], mixed)
     # The approximation may overshoot: no direction is known less well than its prior says.
     scale = np.sqrt(precision)

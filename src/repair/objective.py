@@ -158,6 +158,16 @@ class ConditionalLogit:
         diagonal, block, _ = self._all_curvature()
         return diagonal, block
 
+    def cross_curvature(self) -> FloatArray:
+        """Return the block between offsets and weights, (n_offsets, d), at the point last evaluated."""
+        cross = self._all_curvature()[2]
+        if len(cross) == self.n_offsets:
+            return cross
+        n_terms = self.size - self.n_offsets
+        units = np.concatenate([np.zeros((n_terms, self.n_offsets)), np.eye(n_terms)], axis=1)
+        products = [self.hessian_product(unit)[: self.n_offsets] for unit in units]
+        return np.stack(products, axis=1)
+
     def offset_curvature(self) -> FloatArray:
         """Return only the first of the two."""
         if self._curvature is not None:
