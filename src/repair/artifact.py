@@ -15,7 +15,7 @@ import numpy as np
 from repair import __version__
 from repair.arrays import AnyArray, FloatArray
 from repair.artifact_reader import FieldReader
-from repair.artifact_terms import described_neighbours, learned_arrays, read_terms
+from repair.artifact_terms import described_context, described_neighbours, learned_arrays, read_terms
 from repair.class_table import ClassTable
 from repair.correction import Correction
 from repair.errors import ArtifactError, InputError
@@ -103,7 +103,7 @@ def load(path: "str | PathLike[str]", *, similarity: Any = None) -> ShortlistRer
         reader.text("library_version")
         row_level = reader.boolean("row_level_content")
         state = _state_from(reader, similarity)
-        if row_level != any(isinstance(term, Neighbours) for term in state.correction.terms):
+        if row_level != any(isinstance(term, Context | Neighbours) for term in state.correction.terms):
             raise reader.refuse(f"row_level_content is {row_level}, which is not what the terms say")
         model = _method_from(reader, state)
         reader.finish()
@@ -138,7 +138,7 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
         "tau": float(correction.tau),
         "strength": float(correction.strength),
         "terms": [{"name": term.name, "copies": term.copies} for term in correction.terms],
-        "context_tau": next((float(term.tau) for term in correction.terms if isinstance(term, Context)), None),
+        "context": described_context(correction.terms),
         "neighbours": described_neighbours(correction.terms),
         "similarity": _kind_of(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
@@ -146,7 +146,7 @@ def _description_of(model: ShortlistReranker, state: FittedState) -> dict[str, A
         "shrinkage": None
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
-        "row_level_content": any(isinstance(term, Neighbours) for term in correction.terms),
+        "row_level_content": any(isinstance(term, Context | Neighbours) for term in correction.terms),
     }
 
 

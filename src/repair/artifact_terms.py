@@ -12,11 +12,11 @@ from repair.class_table import ClassTable
 from repair.errors import InputError
 from repair.terms import LEARNED_TERMS, Term, term_named
 from repair.terms.competition import ScoreGap
-from repair.terms.context import Context
+from repair.terms.context import READS, Context
 from repair.terms.head import Head
 from repair.terms.neighbours import INDICES, VOTES, Neighbours
 
-__all__ = ["described_neighbours", "learned_arrays", "read_terms"]
+__all__ = ["described_context", "described_neighbours", "learned_arrays", "read_terms"]
 
 #: Squared length of a vector of length 1 in float16, with room for rounding; votes of longer ones overflow.
 LONGEST = 1.01
@@ -27,6 +27,8 @@ def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
     arrays: dict[str, AnyArray | None] = {}
     for term in terms:
         if isinstance(term, Context):
+            arrays["context.basis"] = term.basis
+            arrays["context.landmarks"] = term.landmarks
             arrays["context.matrix"] = term.matrices[0]
         if isinstance(term, Head):
             arrays["head.matrix"] = term.matrices[0]
@@ -35,6 +37,15 @@ def learned_arrays(terms: Sequence[Term]) -> dict[str, AnyArray | None]:
             arrays["neighbours.labels"] = term.labels
             arrays["neighbours.mixture"] = term.mixture
     return arrays
+
+
+def described_context(terms: Sequence[Term]) -> dict[str, Any] | None:
+    """Say what the file holds of calibration rows' scores, if anything."""
+    for term in terms:
+        if isinstance(term, Context):
+            rows, width = term.landmarks.shape
+            return {"reads": term.reads, "rows": rows, "width": width, "dtype": "float32"}
+    return None
 
 
 def described_neighbours(terms: Sequence[Term]) -> dict[str, Any] | None:
@@ -49,22 +60,20 @@ def described_neighbours(terms: Sequence[Term]) -> dict[str, Any] | None:
 def read_terms(reader: FieldReader, table: ClassTable) -> tuple[Term, ...]:
     """Read the terms, refusing whatever is not as it should be."""
     terms: list[Term] = []
-    context_tau = reader.optional_number("context_tau")
     for entry in reader.sequence("terms"):
         name, copies = (entry.get("name"), entry.get("copies")) if isinstance(entry, dict) else (None, None)
         if name in LEARNED_TERMS:
             if copies != 1:
                 raise reader.refuse(f"term {name!r} has copies = {copies!r}")
-            terms.append(_learned(str(name), reader, table, context_tau))
+            terms.append(_learned(str(name), reader, table))
         else:
             terms.append(_fixed(name, copies, reader, table))
     if len({term.name for term in terms}) != len(terms):
         raise reader.refuse("terms repeats a name")
-    if context_tau is not None and not any(isinstance(term, Context) for term in terms):
-        raise reader.refuse("context_tau is given without the term 'context'")
     _check_widths(terms, reader)
-    if not any(isinstance(term, Neighbours) for term in terms) and not reader.is_null("neighbours"):
-        raise reader.refuse("neighbours are described without the term 'neighbours'")
+    for name, kind in (("context", Context), ("neighbours", Neighbours)):
+        if not any(isinstance(term, kind) for term in terms) and not reader.is_null(name):
+            raise reader.refuse(f"{name} is described without the term {name!r}")
     return tuple(terms)
 
 
@@ -81,11 +90,9 @@ def _fixed(name: object, copies: object, reader: FieldReader, table: ClassTable)
     return ScoreGap(copies=2) if copies == 2 else term
 
 
-def _learned(name: str, reader: FieldReader, table: ClassTable, context_tau: float | None) -> Term:
+def _learned(name: str, reader: FieldReader, table: ClassTable) -> Term:
     if name == "context":
-        if context_tau is None or not 0.0 <= context_tau <= 10.0 or (context_tau and table.class_counts is None):
-            raise reader.refuse(f"context_tau is {context_tau!r}, which is out of range or lacks class_counts")
-        return Context(reader.matrix("context.matrix", table.n_classes)[np.newaxis], context_tau)
+        return _context(reader, table)
     if name == "head":
         matrix = reader.array("head.matrix", ("F32",), 2)
         if len(matrix) != table.n_classes or matrix.shape[1] < 2 or not np.isfinite(matrix).all():
@@ -105,6 +112,27 @@ def _learned(name: str, reader: FieldReader, table: ClassTable, context_tau: flo
     if index not in INDICES or described != {**(described_neighbours([term]) or {}), "index": index}:
         raise reader.refuse(f"neighbours is {described!r}, which is not what the arrays hold")
     return replace(term, index=str(index))
+
+
+def _context(reader: FieldReader, table: ClassTable) -> Context:
+    basis, landmarks, matrix = (
+        reader.array(f"context.{name}", ("F32",), 2) for name in ("basis", "landmarks", "matrix")
+    )
+    if not all(np.isfinite(one).all() for one in (basis, landmarks, matrix)):
+        raise reader.refuse("context.basis, context.landmarks and context.matrix must hold finite numbers")
+    if len(basis) != table.n_classes or basis.shape[1] != landmarks.shape[1] or not landmarks.size:
+        raise reader.refuse(
+            f"context.basis of shape {basis.shape} must turn each class into {landmarks.shape[1]} numbers"
+        )
+    if matrix.shape != (table.n_classes, len(landmarks)):
+        raise reader.refuse(f"context.matrix of shape {matrix.shape} must have a row a class and a column a landmark")
+    if np.einsum("ij,ij->i", landmarks, landmarks).max() > LONGEST:
+        raise reader.refuse("context.landmarks must be of length 1, or 0")
+    described = reader.mapping("context")
+    term = Context(basis, landmarks, matrix[np.newaxis], str(described.get("reads")))
+    if term.reads not in READS or described != described_context([term]):
+        raise reader.refuse(f"context is {described!r}, which is not what the arrays hold")
+    return term
 
 
 def _check_widths(terms: Sequence[Term], reader: FieldReader) -> None:

@@ -4,15 +4,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from repair.arrays import PAD_SCORE, FloatArray
+from repair.arrays import PAD_SCORE, AnyArray, FloatArray
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
 from repair.decision import Decision
+from repair.errors import InputError
 from repair.kernels import kernels_for
 from repair.parallel import map_row_blocks, row_blocks
+from repair.profiles import profiles_of_scores
 from repair.ranking import SLOTS_PER_BLOCK
 from repair.shortlist import Shortlist
 from repair.terms import Term
+from repair.terms.context import Context
 
 __all__ = ["Correction"]
 
@@ -50,6 +53,23 @@ class Correction:
         """How many numbers an embedding has, if a term looks at embeddings."""
         widths = [getattr(term, "embedding_width", None) for term in self.terms]
         return next((width for width in widths if width is not None), None)
+
+    def profiled(self, shortlist: Shortlist, scores: AnyArray | None) -> Shortlist:
+        """Return the shortlist with what a term makes of all the scores, if one looks at them.
+
+        Without the scores, what the shortlist brings along has to do.
+        """
+        term = next((term for term in self.terms if isinstance(term, Context) and term.reads == "scores"), None)
+        if term is None:
+            return shortlist
+        if scores is not None:
+            return shortlist.with_profiles(profiles_of_scores(scores, term.basis))
+        if shortlist.profiles is None or shortlist.profiles.shape[1] != term.basis.shape[1]:
+            raise InputError(
+                "this model was fitted on the scores of all classes, and its term 'context' looks at them; "
+                "pass the whole (n, K) array, or fit a model on shortlists"
+            )
+        return shortlist
 
     def contributions(self, shortlist: Shortlist, decision: Decision) -> list[tuple[str, FloatArray]]:
         """Return what makes up each candidate's final score, by name, in the order it is added."""

@@ -292,24 +292,25 @@ class ShortlistReranker(FittedAttributes):
         state = self._fitted()
         table = state.correction.table
         aligned = align_columns(scores, table.class_names)
+        dense: AnyArray | None = None
         if isinstance(aligned, Shortlist):
             shortlist = aligned
         else:
-            given = as_array(aligned, "scores")
-            shortlist = Shortlist.from_scores(given, state.n_candidates, adjustment=self._adjustment(given))
+            dense = as_array(aligned, "scores")
+            shortlist = Shortlist.from_scores(dense, state.n_candidates, adjustment=self._adjustment(dense))
         known = table.n_classes
         if shortlist.n_classes != known:
             raise InputError(f"scores are over {shortlist.n_classes} classes, but the model was fitted for {known}")
-        return self._with_vectors(shortlist, embeddings)
+        profiled = state.correction.profiled(shortlist, None if dense is None else np.atleast_2d(dense))
+        return self._with_vectors(profiled, embeddings)
 
     def lists_of(self, rows: CalibrationSet) -> Shortlist:
         """Return the shortlists that this model takes of checked rows: its own, where all scores are known."""
-        adjustment = self._fitted().list_adjustment
-        given = rows.shortlist
-        if adjustment is None or rows.all_scores is None:
-            return given
-        chosen = Shortlist.from_scores(rows.all_scores, given.n_candidates, adjustment=adjustment)
-        return chosen.with_embeddings(given.embeddings)
+        state, chosen = self._fitted(), rows.shortlist
+        if state.list_adjustment is not None and rows.all_scores is not None:
+            own = Shortlist.from_scores(rows.all_scores, chosen.n_candidates, adjustment=state.list_adjustment)
+            chosen = own.with_embeddings(chosen.embeddings)
+        return state.correction.profiled(chosen, rows.all_scores)
 
     def _adjustment(self, scores: AnyArray) -> FloatArray | None:
         """Return by what the shortlist is chosen, if the scores are over the right classes."""

@@ -180,6 +180,9 @@ def _notes(problem: ExtendedProblem, names: Sequence[str] | None) -> tuple[str, 
         why = f"{n_classes} classes are more than {MOST_CLASSES}" if n_classes > MOST_CLASSES else TOO_ALIKE
         notes.append(f"the term context is left out: {why}")
     for term in problem.learned:
+        if isinstance(term, Context):
+            rows, width = term.landmarks.shape
+            notes.append(f"context: the model keeps the base's scores of {rows} rows, as {width} numbers each")
         if isinstance(term, Neighbours):
             n_bytes = term.vectors.nbytes + term.labels.nbytes
             size = f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"

@@ -44,6 +44,8 @@ class Shortlist:
         K, the number of classes the ids refer to.
     embeddings : ndarray of float32, shape (n, d), or None
         One vector of length 1 for each row, where there are any: see `with_embeddings`.
+    profiles : ndarray of float32, shape (n, r), or None
+        What the model that took the shortlist makes of all the scores of each row, if it looks at them.
 
     Examples
     --------
@@ -59,20 +61,26 @@ class Shortlist:
     scores: FloatArray
     n_classes: int
     embeddings: AnyArray | None
+    profiles: AnyArray | None
 
     def __init__(self, ids: Candidates, scores: Candidates, n_classes: int) -> None:
         checked = Shortlist.from_candidates(ids, scores, n_classes)
         self.ids, self.scores, self.n_classes = checked.ids, checked.scores, checked.n_classes
-        self.embeddings = None
+        self.embeddings = self.profiles = None
 
     @classmethod
     def _of_checked(
-        cls, ids: IntArray, scores: FloatArray, n_classes: int, embeddings: AnyArray | None = None
+        cls,
+        ids: IntArray,
+        scores: FloatArray,
+        n_classes: int,
+        embeddings: AnyArray | None = None,
+        profiles: AnyArray | None = None,
     ) -> "Shortlist":
         """Build one from arrays that are known to be in base order."""
         shortlist = cls.__new__(cls)
         shortlist.ids, shortlist.scores, shortlist.n_classes = read_only(ids), read_only(scores), n_classes
-        shortlist.embeddings = embeddings
+        shortlist.embeddings, shortlist.profiles = embeddings, profiles
         return shortlist
 
     @classmethod
@@ -118,7 +126,7 @@ class Shortlist:
             block = array[rows]
             if block.dtype not in (np.float32, np.float64):
                 block = block.astype(np.float32 if block.dtype == np.float16 else np.float64)
-            chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment)
+            chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment.astype(block.dtype))
             bad = int(kernels.top_k(chosen_by, SCORE_LIMIT, ids[rows], best[rows]))
             if bad < 0 and adjustment is not None:
                 ids[rows], best[rows] = _raw_order(block, ids[rows])
@@ -215,8 +223,8 @@ class Shortlist:
     def take(self, rows: "int | slice | Sequence[int] | AnyArray") -> "Shortlist":
         """Return the shortlist of some rows, given as an index, a slice, indices or a boolean mask."""
         which = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
-        vectors = None if self.embeddings is None else self.embeddings[which]
-        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors)
+        vectors, profiles = (None if one is None else one[which] for one in (self.embeddings, self.profiles))
+        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors, profiles)
 
     def with_embeddings(self, embeddings: ArrayLike | None, width: int | None = None) -> "Shortlist":
         """Return the same shortlist with one vector for each row, for terms that look at neighbours.
@@ -234,7 +242,11 @@ class Shortlist:
         [[0.0, 1.0]]
         """
         vectors = None if embeddings is None else check_embeddings(embeddings, "embeddings", len(self), width)
-        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, vectors)
+        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, vectors, self.profiles)
+
+    def with_profiles(self, profiles: AnyArray | None) -> "Shortlist":
+        """Return the same shortlist with what one model makes of all scores of each row (`repair.profiles`)."""
+        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, self.embeddings, profiles)
 
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return where each row's label stands in base order (0 is best), −1 if it is not there."""

@@ -125,7 +125,8 @@ def limit_head_loss(calibration: CalibrationSet, learn: Learn, rule: HeadLossRul
     if state.account.mode == "extended":
         held_out = with_adjusted_list(held_out, _tau_of(state))
     if rule.strict:
-        final = state.correction.scores(held_out.shortlist, Decision(dial))
+        lists = state.correction.profiled(held_out.shortlist, held_out.all_scores)
+        final = state.correction.scores(lists, Decision(dial))
     elif state.account.mode == "extended":
         final = _out_of_fold_extended(calibration, state, settings, dial, rule)
     else:

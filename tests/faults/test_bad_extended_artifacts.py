@@ -78,7 +78,9 @@ def test_every_array_is_checked(parts, name, change):
         ("neighbours.vectors", 60000.0, "of length 1"),
         ("neighbours.mixture", np.inf, "not finite"),
         ("head.matrix", -np.inf, "finite row for each class"),
-        ("context.matrix", np.inf, "not finite"),
+        ("context.matrix", np.inf, "finite numbers"),
+        ("context.basis", np.nan, "finite numbers"),
+        ("context.landmarks", 9.0, "of length 1, or 0"),
         ("list_adjustment", 3.0, "not what shortlist_tau and class_counts give"),
     ],
 )
@@ -99,10 +101,19 @@ def test_vectors_and_head_must_be_of_one_width(parts):
         reload()
 
 
-@pytest.mark.parametrize("value", [None, -0.1, 11, "x", [1], {}, True, float("nan"), 10**400])
-def test_the_tau_of_the_context_is_checked(parts, value):
+@pytest.mark.parametrize("value", [None, "x", [1], {}, True, {"reads": "tea leaves"}, {"rows": 3}])
+def test_what_is_said_about_the_context_is_checked(parts, value):
     _, described, reload = parts
-    described["context_tau"] = value
+    described["context"] = {**described["context"], **value} if isinstance(value, dict) and value else value
+    with pytest.raises(ArtifactError):
+        reload()
+
+
+@pytest.mark.parametrize("name", ["context.basis", "context.landmarks", "context.matrix"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_arrays_of_the_context_must_fit_together(parts, name, axis):
+    arrays, _, reload = parts
+    arrays[name] = np.ascontiguousarray(np.delete(arrays[name], 0, axis=axis))
     with pytest.raises(ArtifactError):
         reload()
 

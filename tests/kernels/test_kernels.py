@@ -197,20 +197,40 @@ def test_similarity_means_have_the_same_bits_in_both():
         assert (one == other).all()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_weighted_pairs_have_the_same_bits_in_both_and_are_a_product(dtype):
+def test_row_dots_are_products_and_zero_on_padding():
     rng = np.random.default_rng(3)
     lengths = rng.integers(0, 8, size=200).astype(np.int32)
     real = np.arange(7) < lengths[:, None]
     ids = np.where(real, rng.integers(0, 30, size=(200, 7)), -1).astype(np.int32)
     lengths = np.minimum(lengths, 7).astype(np.int32)
-    shares, table = np.where(real, rng.random((200, 7)), 0.0), rng.normal(size=(30, 30)).astype(dtype)
-    one, other = (kernels.weighted_pairs(table, ids, lengths, shares) for kernels in KERNELS)
-    assert one.tobytes() == other.tobytes()
-    assert (one[~real] == 0).all()
-    row = int(np.argmax(lengths == 5))
-    mine = ids[row, :5]
-    np.testing.assert_allclose(one[row, :5], shares[row, :5] @ table[np.ix_(mine, mine)].astype(np.float64), rtol=1e-12)
+    vectors, table = (rng.normal(size=(n, 50)).astype(np.float32) for n in (200, 30))
+    expected = np.where(
+        real, np.take_along_axis(vectors.astype(float) @ table.T.astype(float), np.maximum(ids, 0), 1), 0
+    )
+    for kernels in KERNELS:
+        found = kernels.row_dots(vectors, table, ids, lengths)
+        np.testing.assert_allclose(found, expected, atol=1e-4)
+        assert (found[~real] == 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_classes_above_the_label_are_counted_alike(dtype):
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=(80, 40)).astype(dtype)
+    scores[:5, :6] = -np.inf
+    labels = rng.integers(-1, 40, size=80).astype(np.int32)
+    labels[0] = 3  # its score is −Inf
+    adjustments = np.stack([np.zeros(40), rng.normal(size=40)]).astype(dtype)
+    counts = [np.full((80, 2), -7, dtype=np.int32) for _ in KERNELS]
+    for kernels, above in zip(KERNELS, counts, strict=True):
+        kernels.labels_above(scores, adjustments, labels, above)
+    assert (counts[0] == counts[1]).all()
+    assert (counts[0][labels < 0] == 40).all()
+    assert (counts[0][0] == 40).all()
+    row = int(np.flatnonzero(labels > 0)[9])
+    for way in range(2):
+        order = np.argsort(-(scores[row] + adjustments[way]))
+        assert counts[0][row, way] == int(np.flatnonzero(order == labels[row])[0])
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,90 +1,171 @@
 import numpy as np
 import pytest
 
-from repair import Reranker, Shortlist
+from repair import InputError, Reranker, Shortlist
 from repair.calibration import CalibrationSet
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
+from repair.profiles import profiles_of_candidates, profiles_of_scores
+from repair.terms import context
 from repair.terms.context import MOST_CLASSES, Context, possible
 
 
-def learned(problem, tau=0.0, **known):
+@pytest.fixture(params=["scores", "candidates"])
+def reads(request):
+    """What the term looks at: the scores of all classes, or those of the candidates."""
+    return request.param
+
+
+def given(scores, k, reads):
+    return scores if reads == "scores" else Shortlist.from_scores(scores, k)
+
+
+def learned(problem, reads, tau=0.0, **known):
     calibration = CalibrationSet.build(
-        problem.scores, problem.labels, problem.k, class_counts=problem.class_counts, **known
+        given(problem.scores, problem.k, reads), problem.labels, problem.k, class_counts=problem.class_counts, **known
     )
     return calibration, *Context.learn(calibration, tau)
 
 
-def test_the_column_is_the_sum_over_candidates_of_root_share_times_matrix(problem):
-    matrix = np.random.default_rng(0).normal(size=(1, 20, 20)).astype(np.float32)
-    shortlist = Shortlist.from_scores(problem.scores[:5], 4)
-    table = ClassTable(20, class_counts=problem.class_counts)
-    column = Context(matrix, 0.7).column(CandidateView(shortlist, table, 0.0))
-    for row in range(5):
-        ids = shortlist.ids[row]
-        adjusted = shortlist.scores[row] - 0.7 * np.log(problem.class_counts[ids] + 1)
-        shares = np.exp(adjusted - adjusted.max())
-        roots = np.sqrt(shares / shares.sum())
-        np.testing.assert_allclose(column[row], roots @ matrix[0][np.ix_(ids, ids)], rtol=1e-6)
+def made(n_classes, reads, width=5, n_landmarks=7):
+    rng = np.random.default_rng(0)
+    basis, landmarks, matrix = (
+        rng.normal(size=shape).astype(np.float32)
+        for shape in ((n_classes, width), (n_landmarks, width), (1, n_classes, n_landmarks))
+    )
+    return Context(basis, landmarks / np.linalg.norm(landmarks, axis=1, keepdims=True), matrix, reads)
+
+
+def test_the_column_is_a_sum_over_landmarks(problem, reads):
+    term, shortlist = made(20, reads), Shortlist.from_scores(problem.scores[:5], 4)
+    if reads == "scores":
+        vectors = problem.scores[:5] - problem.scores[:5].mean(axis=1, keepdims=True)
+        shortlist = shortlist.with_profiles(profiles_of_scores(problem.scores[:5], term.basis))
+    else:
+        vectors, shares = np.zeros((5, 20)), np.exp(shortlist.scores)
+        np.put_along_axis(vectors, shortlist.ids, np.sqrt(shares / shares.sum(axis=1, keepdims=True)), axis=1)
+    column = term.column(CandidateView(shortlist, ClassTable(20), 0.0))
+    profiles = vectors @ term.basis
+    profiles /= np.linalg.norm(profiles, axis=1, keepdims=True)
+    alike = np.exp(profiles @ term.landmarks.T - 1.0)
+    expected = np.take_along_axis(alike @ term.matrices[0].T, shortlist.ids, axis=1)
+    np.testing.assert_allclose(column, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_padding_is_zero_and_moves_nothing(make_shortlist):
-    matrix = np.random.default_rng(0).normal(size=(1, 12, 12)).astype(np.float32)
-    ragged = make_shortlist()
-    column = Context(matrix, 0.0).column(CandidateView(ragged, ClassTable(12), 0.0))
+    ragged, term = make_shortlist(), made(12, "candidates")
+    column = term.column(CandidateView(ragged, ClassTable(12), 0.0))
     assert (column[~ragged.mask] == 0).all()
     for row in range(5):
         length = ragged.lengths[row]
         short = Shortlist.from_candidates(ragged.ids[row : row + 1, :length], ragged.scores[row : row + 1, :length], 12)
-        alone = Context(matrix, 0.0).column(CandidateView(short, ClassTable(12), 0.0))
-        assert (alone[0] == column[row, :length]).all()
+        alone = term.column(CandidateView(short, ClassTable(12), 0.0))
+        np.testing.assert_allclose(alone[0], column[row, :length], rtol=1e-5)
 
 
-def test_a_class_that_wins_where_another_is_strong_gets_a_positive_entry():
+def test_a_class_that_wins_where_another_is_strong_is_put_first(reads):
     """Class 2 is right whenever class 1 is a strong rival, although its own score does not say so."""
     rng = np.random.default_rng(0)
-    labels = rng.choice([0, 2], size=400)
-    scores = np.column_stack([rng.normal(size=400), np.where(labels == 2, 0.0, -6.0), rng.normal(size=400)])
-    _, term, columns = learned_from(scores, labels)
-    matrix = term.matrices[0]
-    assert matrix[1, 2] > 0 > matrix[1, 0]
-    assert columns.shape == (400, 3, 3)
-    model = Reranker(3, "extended", terms=("context",)).fit(scores, labels)
-    assert (model.predict(scores) == labels).mean() > (scores.argmax(axis=1) == labels).mean() + 0.2
+    labels = rng.choice([0, 2], size=800)
+    scores = np.column_stack([rng.normal(size=800), np.where(labels == 2, 0.0, -6.0), rng.normal(size=800)])
+    fitted = Reranker(3, "extended", terms=("context",)).fit(given(scores[:400], 3, reads), labels[:400])
+    found = fitted.predict(given(scores[400:], 3, reads))
+    assert (found == labels[400:]).mean() > (scores[400:].argmax(axis=1) == labels[400:]).mean() + 0.2
 
 
-def learned_from(scores, labels):
-    calibration = CalibrationSet.build(scores, labels, 3)
-    return calibration, *Context.learn(calibration, 0.0)
+def test_a_pattern_that_no_candidate_shows_is_seen_in_all_scores():
+    """Which of two classes is right is written in the scores of the others, far below the list."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(0, 2, size=800)
+    scores = rng.normal(size=(800, 12))
+    scores[:, 2:7] += np.where(labels == 1, 1.5, -1.5)[:, None]
+    scores[:, :2] += 12.0
+    hits = {}
+    for kind in ("scores", "candidates"):
+        fitted = Reranker(2, "extended").fit(given(scores[:400], 2, kind), labels[:400])
+        hits[kind] = (fitted.predict(given(scores[400:], 2, kind)) == labels[400:]).mean()
+    assert hits["scores"] > 0.9
+    assert hits["candidates"] < 0.65
 
 
 @pytest.mark.parametrize("grouped", [False, True])
-def test_no_row_sees_a_label_of_its_own_group(problem, grouped):
+def test_no_row_sees_a_label_of_its_own_group(problem, grouped, reads):
     """Swap the label of one row for another candidate: columns of its group stay, others move."""
     groups = np.arange(300) // 5 if grouped else np.arange(300)
     known = {"groups": groups} if grouped else {}
-    calibration, _, before = learned(problem, **known)
+    calibration, _, before = learned(problem, reads, **known)
     row = int(np.flatnonzero(calibration.positions == 0)[7])
     labels = problem.labels.copy()
     labels[row] = calibration.shortlist.ids[row, 1]
-    changed = CalibrationSet.build(problem.scores, labels, problem.k, class_counts=problem.class_counts, **known)
+    changed = CalibrationSet.build(
+        given(problem.scores, problem.k, reads), labels, problem.k, class_counts=problem.class_counts, **known
+    )
     after = Context.learn(changed, 0.0)[1]
     mine = groups[np.flatnonzero(calibration.covered)] == groups[row]
     np.testing.assert_allclose(after[mine], before[mine], rtol=0, atol=1e-12)
     assert np.abs(after[~mine] - before[~mine]).max() > 1e-4
 
 
-def test_folding_keeps_the_sum_and_new_classes_know_nothing(problem):
-    calibration, term, _ = learned(problem)
+def test_columns_of_new_rows_are_like_those_of_the_rows_of_the_fit(make_problem, reads):
+    """Cross-fitted columns and those of fresh rows have the same spread."""
+    problem, fresh = make_problem(n=2000), make_problem(n=2000, seed=5)
+    _, term, columns = learned(problem, reads)
+    one, total = term.folded(np.array([0.0, 1.0, 0.0]))
+    shortlist = Shortlist.from_scores(fresh.scores, problem.k)
+    if reads == "scores":
+        shortlist = shortlist.with_profiles(profiles_of_scores(fresh.scores, term.basis))
+    column = total * one.column(CandidateView(shortlist, ClassTable(20), 0.0))
+    assert column.std() == pytest.approx(columns[:, :, 1].std(), rel=0.15)
+
+
+def test_residuals_are_those_of_the_adjusted_scores(problem):
+    """With τ large the base all but chooses rare classes, and frequent ones turn out right more often than it says."""
+    calibration, term, _ = learned(problem, "scores", tau=4.0)
+    view = CandidateView(
+        calibration.shortlist.with_profiles(profiles_of_scores(problem.scores, term.basis)), calibration.table, 0.0
+    )
+    column = term.folded(np.ones(3))[0].column(view)
+    frequent = problem.class_counts[calibration.shortlist.ids] > np.median(problem.class_counts)
+    assert column[frequent].mean() > column[~frequent].mean() + 0.01
+
+
+def test_folding_keeps_the_sum_and_new_classes_know_nothing(problem, reads):
+    calibration, term, _ = learned(problem, reads)
     weights = np.array([0.4, -0.1, 2.0])
     one, total = term.folded(weights)
-    view = CandidateView(calibration.shortlist, calibration.table, 0.0)
-    expected = sum(w * Context(term.matrices[i : i + 1], 0.0).column(view) for i, w in enumerate(weights))
-    np.testing.assert_allclose(total * one.column(view), expected, atol=1e-5)
+    shortlist = calibration.shortlist.with_profiles(profiles_of_scores(problem.scores, term.basis))
+    view = CandidateView(shortlist, calibration.table, 0.0)
+    parts = [Context(term.basis, term.landmarks, term.matrices[i : i + 1], reads).column(view) for i in range(3)]
+    np.testing.assert_allclose(
+        total * one.column(view), sum(w * part for w, part in zip(weights, parts, strict=True)), atol=1e-4
+    )
     wide = one.for_classes(22)
-    assert wide.matrices.shape == (1, 22, 22)
+    assert wide.matrices.shape == (1, 22, len(term.landmarks))
+    assert wide.basis.shape == (22, 20)
     assert (wide.matrices[0, 20:] == 0).all()
-    assert (wide.matrices[0, :, 20:] == 0).all()
+    assert (wide.basis[20:] == 0).all()
+
+
+def test_features_that_are_not_kept_change_nothing_but_rounding(problem, reads, monkeypatch):
+    _, term, columns = learned(problem, reads)
+    monkeypatch.setattr(context, "MOST_KEPT", 1)
+    _, other, same = learned(problem, reads)
+    np.testing.assert_allclose(same, columns, atol=1e-5)
+    np.testing.assert_allclose(other.matrices, term.matrices, atol=1e-3 * np.abs(term.matrices).max())
+
+
+def test_landmarks_come_from_every_class_the_base_thinks_of(problem, monkeypatch):
+    monkeypatch.setattr(context, "LANDMARKS", 30)
+    shortlist = Shortlist.from_scores(problem.scores, problem.k)
+    chosen = context._landmark_rows(shortlist)
+    assert len(chosen) == len(set(chosen.tolist())) == 30
+    assert set(shortlist.ids[chosen, 0]) == set(shortlist.ids[:, 0])
+
+
+def test_a_model_of_all_scores_refuses_lists(problem):
+    model = Reranker(6, "extended").fit(problem.scores, problem.labels, class_counts=problem.class_counts)
+    with pytest.raises(InputError, match="looks at them; pass the whole"):
+        model.rerank(Shortlist.from_scores(problem.scores, 6))
 
 
 def test_too_many_classes_or_a_single_candidate_cannot_have_it():
@@ -92,3 +173,10 @@ def test_too_many_classes_or_a_single_candidate_cannot_have_it():
     assert possible(ids, MOST_CLASSES)
     assert not possible(ids, MOST_CLASSES + 1)
     assert not possible(ids[:, :1], 10)
+
+
+def test_profiles_of_candidates_are_those_of_the_whole_vector(problem):
+    shortlist = Shortlist.from_scores(problem.scores, 5)
+    profiles = profiles_of_candidates(shortlist, np.eye(20, dtype=np.float32))
+    assert (np.count_nonzero(profiles, axis=1) == 5).all()
+    np.testing.assert_allclose(np.linalg.norm(profiles, axis=1), 1.0, rtol=1e-5)

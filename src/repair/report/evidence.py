@@ -218,7 +218,14 @@ def _together(given: Shortlist, parts: list[Part], lists: list[Shortlist]) -> Sh
     ids, scores = given.ids.copy(), given.scores.copy()
     for part, own in zip(parts, lists, strict=True):
         ids[part.rows], scores[part.rows] = own.ids, own.scores
-    return Shortlist._of_checked(ids, scores, given.n_classes, given.embeddings)
+    profiles = None
+    if any(own.profiles is not None for own in lists):
+        width = next(own.profiles.shape[1] for own in lists if own.profiles is not None)
+        profiles = np.zeros((len(given), width), dtype=np.float32)
+        for part, own in zip(parts, lists, strict=True):
+            if own.profiles is not None:  # a copy may have settled for less
+                profiles[part.rows] = own.profiles
+    return Shortlist._of_checked(ids, scores, given.n_classes, given.embeddings, profiles)
 
 
 def _quiet_copy(model: ShortlistReranker) -> ShortlistReranker:

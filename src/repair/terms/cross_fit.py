@@ -7,18 +7,35 @@ would learn to read it backwards.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.folds import group_folds
+from repair.kernels import kernels_for
+from repair.parallel import map_row_blocks
 
-__all__ = ["RidgeRows", "dense_codes", "mixed"]
+__all__ = ["Features", "RidgeRows", "dense_codes", "mixed"]
 
-#: Rows looked at together: bounds the (rows, K) arrays in between.
-ROWS_PER_BLOCK = 1024
-FOLDS = 10
+#: Rows looked at together: bounds the arrays in between.
+ROWS_PER_BLOCK = 2048
+FOLDS = 5
+#: Each fold's sums are taken in so many parts, so that threads share them evenly.
+PARTS = 2
+
+
+class Features(Protocol):
+    """Rows of features, as an array or computed when asked for."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(n, d)."""
+        ...
+
+    def __getitem__(self, rows: AnyArray) -> AnyArray:
+        """Return some rows as float32."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +44,7 @@ class RidgeRows:
 
     Attributes
     ----------
-    features : ndarray or scipy sparse matrix (n, d)
+    features : Features (n, d)
     target_ids, target_values : ndarray (n, c)
         The entries of each row's target that are not zero; id −1 is none.
     n_targets : int
@@ -36,7 +53,7 @@ class RidgeRows:
         One regression for each.
     """
 
-    features: Any
+    features: Features
     target_ids: IntArray
     target_values: FloatArray
     n_targets: int
@@ -51,69 +68,95 @@ class RidgeRows:
         own : int
         groups : ndarray of int (own,) or None
         wanted : ndarray of int (own, k)
-            Which targets to predict for each row; −1 gives 0.
+            Which targets to predict for each row; −1, only at the end of a row, gives 0.
 
         Returns
         -------
-        coefficients : ndarray of float32 (number of penalties, d, n_targets)
+        coefficients : ndarray of float32 (number of penalties, n_targets, d)
         predictions : ndarray (own, k, number of penalties)
         """
-        gram, moments = self._sums(np.arange(len(self.weights)))
-        coefficients = np.stack([one.astype(np.float32) for one in self._solve(gram, moments)])
-        predictions = np.zeros((*wanted.shape, len(self.penalties)))
         units = own if groups is None else int(groups.max()) + 1
         folds = group_folds(own, groups, min(FOLDS, units), seed=0)
-        for fold in range(int(folds.max()) + 1):
-            rows = np.flatnonzero(folds == fold)
-            own_gram, own_moments = self._sums(rows)
-            for place, one in enumerate(self._solve(gram - own_gram, moments - own_moments)):
-                predictions[rows, :, place] = self._predict(one, rows, wanted[rows])
-        return coefficients, np.where((wanted >= 0)[:, :, None], predictions, 0.0)
+        parts = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
+        sums = self._sums([*parts, np.arange(own, len(self.weights))])
+        predictions = np.zeros((*wanted.shape, len(self.penalties)))
+        kernels_for(wanted.size)  # loads the compiled ones if they pay, before threads ask for them
 
-    def _sums(self, rows: AnyArray) -> tuple[FloatArray, FloatArray]:
-        """Return X'WX and X'WY over some rows."""
-        size = self.features.shape[1]
-        gram, moments = np.zeros((size, size)), np.zeros((size, self.n_targets))
+        def fit_without(which: slice) -> list[AnyArray]:
+            left_out = which.start if which.start < len(parts) else -1
+            found = self._solve([one for place, one in enumerate(sums) if place != left_out])
+            if left_out < 0:
+                return found
+            self._predict(found, parts[left_out], wanted, predictions)
+            return []
+
+        coefficients = map_row_blocks(fit_without, [slice(one, one + 1) for one in range(len(parts) + 1)])[-1]
+        return np.stack(coefficients), predictions
+
+    def _sums(self, parts: Sequence[AnyArray]) -> list[tuple[FloatArray, FloatArray]]:
+        """Return X'WX and Y'WX over the rows of each part."""
+        pieces = [piece for part in parts for piece in np.array_split(part, PARTS)]
+        found = map_row_blocks(
+            lambda which: self._sums_of(pieces[which.start]), [slice(one, one + 1) for one in range(len(pieces))]
+        )
+        return [_added(found[first : first + PARTS]) for first in range(0, len(found), PARTS)]
+
+    def _sums_of(self, rows: AnyArray) -> tuple[FloatArray, FloatArray]:
+        import scipy.sparse
+
+        size, per_row = self.features.shape[1], self.target_ids.shape[1]
+        gram, moments = np.zeros((size, size)), np.zeros((self.n_targets, size))
         for start in range(0, len(rows), ROWS_PER_BLOCK):
             part = rows[start : start + ROWS_PER_BLOCK]
-            block = self._dense(part)
-            weighted = block * self.weights[part, None]
-            gram += weighted.T @ block
-            self._add_moments(moments, weighted, part)
+            roots = np.sqrt(self.weights[part, None]).astype(np.float32)
+            block, ids = self.features[part] * roots, self.target_ids[part]
+            gram += block.T @ block  # one array times itself: half the work
+            values = np.where(ids >= 0, self.target_values[part], 0.0).astype(np.float32) * roots
+            ends = np.arange(len(part) + 1) * per_row
+            targets = scipy.sparse.csr_matrix(
+                (values.ravel(), np.maximum(ids, 0).ravel(), ends), shape=(len(part), self.n_targets)
+            )
+            moments += targets.T @ block
         return gram, moments
 
-    def _add_moments(self, moments: FloatArray, weighted: FloatArray, rows: AnyArray) -> None:
-        if self.target_ids.shape[1] > 1:
-            dense = np.zeros((len(rows), self.n_targets + 1))  # the last column takes what −1 points at
-            np.put_along_axis(dense, self.target_ids[rows], self.target_values[rows], axis=1)
-            moments += weighted.T @ dense[:, :-1]
-            return
-        # One label a row: add up the rows of each class instead of multiplying by zeros.
-        labels = self.target_ids[rows, 0]
-        order = np.argsort(labels, kind="stable")
-        found, starts = np.unique(labels[order], return_index=True)
-        values = weighted[order] * self.target_values[rows][order]
-        moments[:, found] += np.add.reduceat(values, starts, axis=0).T
+    def _solve(self, sums: Sequence[tuple[FloatArray, FloatArray]]) -> list[AnyArray]:
+        """Return the coefficients (n_targets, d) for each penalty."""
+        gram, moments = _added(sums)
+        targets = moments.astype(np.float32)
+        # The inverse in full precision; the many targets can do with less.
+        return [targets @ _inverse(gram, one).astype(np.float32) for one in self.penalties]
 
-    def _solve(self, gram: FloatArray, moments: FloatArray) -> list[FloatArray]:
-        import scipy.linalg
-
-        ridge = np.eye(len(gram))
-        return [scipy.linalg.solve(gram + one * ridge, moments, assume_a="pos") for one in self.penalties]
-
-    def _predict(self, coefficients: FloatArray, rows: AnyArray, wanted: IntArray) -> FloatArray:
-        found = np.empty(wanted.shape)
+    def _predict(self, coefficients: list[AnyArray], rows: AnyArray, wanted: IntArray, out: FloatArray) -> None:
+        """Write the predictions of some rows."""
         for start in range(0, len(rows), ROWS_PER_BLOCK):
-            part = slice(start, start + ROWS_PER_BLOCK)
-            every = self._dense(rows[part]) @ coefficients
-            found[part] = np.take_along_axis(every, np.maximum(wanted[part], 0), axis=1)
-        return found
+            part = rows[start : start + ROWS_PER_BLOCK]
+            block, ids = self.features[part], wanted[part]
+            lengths, row_dots = (ids >= 0).sum(axis=1), kernels_for(wanted.size).row_dots
+            for place, one in enumerate(coefficients):
+                out[part, :, place] = row_dots(block, one, ids, lengths)
 
-    def _dense(self, rows: AnyArray) -> FloatArray:
-        """Return the features of some rows as a dense float64 array."""
-        block = self.features[rows]
-        found: FloatArray = block.toarray() if hasattr(block, "toarray") else np.asarray(block, dtype=np.float64)
-        return found
+
+def _inverse(gram: FloatArray, penalty: float) -> FloatArray:
+    """Return the inverse of a Gram matrix with a penalty on its diagonal, by Cholesky's method."""
+    from scipy.linalg import lapack
+
+    penalised: FloatArray = gram + penalty * np.eye(len(gram))
+    factor, failed = lapack.dpotrf(penalised, lower=True)
+    inverse: FloatArray
+    if failed:  # rounding has made it indefinite
+        inverse = np.linalg.pinv(penalised, hermitian=True).astype(np.float64)
+    else:
+        lower = np.tril(lapack.dpotri(factor, lower=True)[0])
+        inverse = lower + np.tril(lower, -1).T
+    return inverse
+
+
+def _added(sums: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+    gram, moments = sums[0][0].copy(), sums[0][1].copy()
+    for more_gram, more_moments in sums[1:]:
+        gram += more_gram
+        moments += more_moments
+    return gram, moments
 
 
 def dense_codes(groups: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 from repair.arrays import AnyArray, FloatArray
 from repair.calibration import CalibrationSet
 from repair.candidates import CandidateView
+from repair.kernels import kernels_for
 from repair.terms.cross_fit import RidgeRows, dense_codes, mixed
 
 __all__ = ["Head"]
@@ -59,7 +60,7 @@ class Head:
         )
         groups = None if calibration.groups is None else dense_codes(calibration.groups[rows])
         matrices, columns = problem.cross_fitted(len(rows), groups, calibration.shortlist.ids[rows])
-        return cls(np.ascontiguousarray(matrices.transpose(0, 2, 1))), columns[calibration.covered[rows]]
+        return cls(matrices), columns[calibration.covered[rows]]
 
     @property
     def embedding_width(self) -> int:
@@ -72,14 +73,12 @@ class Head:
         return Head(matrices), total
 
     def column(self, view: CandidateView) -> FloatArray:
-        """Return each candidate's value, one candidate position at a time."""
+        """Return each candidate's value."""
         embeddings = view.shortlist.embeddings
         assert embeddings is not None
-        features, column = _with_constant(embeddings), np.zeros(view.shortlist.ids.shape)
-        for place in range(view.shortlist.n_candidates):
-            coefficients = self.matrices[0, view.safe_ids[:, place]]
-            column[:, place] = (features * coefficients).sum(axis=1, dtype=np.float64)
-        return np.where(view.mask, column, 0.0)
+        dots = kernels_for(embeddings.size).row_dots
+        found: FloatArray = dots(_with_constant(embeddings), self.matrices[0], view.shortlist.ids, view.lengths)
+        return found
 
     def for_classes(self, n_classes: int) -> "Head":
         """Return the term for a longer list of classes; nothing is known of the new ones."""

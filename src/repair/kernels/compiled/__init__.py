@@ -5,20 +5,22 @@ computes, in files of the same names.
 """
 
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.compiled.pairs import average_over_rivals, largest_leads, mean_difference, weighted_pairs
+from repair.kernels.compiled.pairs import average_over_rivals, largest_leads, mean_difference
 from repair.kernels.compiled.ranking import order_rows, rank_rows, top_k
+from repair.kernels.compiled.vectors import labels_above, row_dots
 
 __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "labels_above",
     "largest_leads",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
     "rank_rows",
+    "row_dots",
     "top_k",
-    "weighted_pairs",
 ]
 
 #: The last line of the import: until then other threads use `repair.kernels.plain`.

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 import numba
 from numba.core.compiler_lock import global_compiler_lock
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "compiled_in_any_order"]
 
 if hasattr(os, "register_at_fork"):
     # A child forked while another thread compiles would inherit numba's lock and wait for ever.
@@ -26,7 +26,20 @@ def compiled(function: Function) -> Function:
     Divisions are numpy's, which do not ask whether they are by 0: loops with that question in them
     do not run in vectors.  No kernel divides by 0.
     """
+    return _compiled(function, set())
+
+
+def compiled_in_any_order(function: Function) -> Function:
+    """Do as `compiled`, but let sums be added up in another order: then they run in vectors too."""
+    return _compiled(function, {"reassoc", "contract"})
+
+
+def _compiled(function: Function, freedoms: set[str]) -> Function:
+    def compile_it(cache: bool) -> Function:
+        found = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=freedoms)(function)
+        return cast(Function, found)
+
     try:
-        return cast(Function, numba.njit(nogil=True, error_model="numpy", cache=True)(function))
+        return compile_it(True)
     except RuntimeError:  # numba found no writable folder for its cache
-        return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+        return compile_it(False)

@@ -5,7 +5,7 @@ import numpy as np
 from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
-__all__ = ["average_over_rivals", "largest_leads", "mean_difference", "weighted_pairs"]
+__all__ = ["average_over_rivals", "largest_leads", "mean_difference"]
 
 
 @compiled
@@ -37,18 +37,6 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
                 total += line[np.uint32(mine[rival])]
             found[candidate] = total / max(length - 1, 1)
     return average
-
-
-@compiled
-def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
-    weighted = np.zeros(ids.shape)
-    for row in range(ids.shape[0]):
-        length, mine, found = lengths[row], ids[row], weighted[row]
-        for other in range(length):
-            line, share = table[np.uint32(mine[other])], shares[row, other]
-            for candidate in range(length):
-                found[candidate] += share * line[np.uint32(mine[candidate])]
-    return weighted
 
 
 @compiled

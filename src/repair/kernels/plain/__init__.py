@@ -6,18 +6,20 @@ so that both give the same bits.
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.plain.pairs import average_over_rivals, largest_leads, mean_difference, weighted_pairs
+from repair.kernels.plain.pairs import average_over_rivals, largest_leads, mean_difference
 from repair.kernels.plain.ranking import order_rows, rank_rows, top_k
+from repair.kernels.plain.vectors import labels_above, row_dots
 
 __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "labels_above",
     "largest_leads",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
     "rank_rows",
+    "row_dots",
     "top_k",
-    "weighted_pairs",
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, is_full, row_sums
 
-__all__ = ["average_over_rivals", "largest_leads", "mean_difference", "weighted_pairs"]
+__all__ = ["average_over_rivals", "largest_leads", "mean_difference"]
 
 
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
@@ -42,18 +42,6 @@ def _average_of_one(table: AnyArray, ids: IntArray) -> FloatArray:
     average: FloatArray = values.cumsum(axis=0)[-1]  # summed rival by rival, as everywhere
     average /= max(len(ids) - 1, 1)
     return average
-
-
-def weighted_pairs(table: AnyArray, ids: IntArray, lengths: IntArray, shares: FloatArray) -> FloatArray:
-    """Sum over the row's candidates j, itself included, of ``shares[j] * table[j, y]``; 0 on padding."""
-    total = np.zeros(ids.shape)
-    safe = np.maximum(ids, 0)
-    for other in range(ids.shape[1]):
-        value = shares[:, other : other + 1] * table[safe[:, other : other + 1], safe].astype(np.float64)
-        value[other >= lengths] = 0.0
-        total += value
-    total[ids == PAD_ID] = 0.0
-    return total
 
 
 def largest_leads(
