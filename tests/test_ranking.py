@@ -37,3 +37,20 @@ def test_the_scores_passed_in_stay_as_they_are(shortlist):
     kept = scores.copy()
     Ranking.from_scores(shortlist, scores)
     np.testing.assert_array_equal(scores, kept)
+
+
+def test_scores_that_come_block_by_block_are_ranked_like_scores_given_at_once(make_shortlist, monkeypatch):
+    monkeypatch.setattr("repair.ranking.SLOTS_PER_BLOCK", 32)  # several blocks, and several threads
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "3")
+    shortlist = make_shortlist()
+    seen = []
+
+    def scorer(part):
+        seen.append(len(part))
+        return np.where(part.mask, np.cos(7.0 * part.ids), -np.inf)
+
+    given = Ranking.from_corrected(shortlist, scorer(shortlist))
+    found = Ranking.from_scorer(shortlist, scorer)
+    assert len(seen) > 3
+    for name in ("ids", "scores", "order"):
+        assert getattr(found, name).tobytes() == getattr(given, name).tobytes()

@@ -41,10 +41,8 @@ class CandidateView:
 
     def per_class(self, vector: FloatArray) -> FloatArray:
         """Each candidate's entry of a class vector, 0 on padding."""
-        if self.is_full:
-            found: FloatArray = vector[self.shortlist.ids]
-            return found
-        return np.where(self.mask, vector[self.safe_ids], 0.0)
+        found: FloatArray = kernels_for(self.shortlist.ids.size).per_class(vector, self.shortlist.ids)
+        return found
 
     @lazy
     def pre_adjustment(self) -> FloatArray:

@@ -1,5 +1,6 @@
 """The fitted correction: base score + offset + weighted terms, for any shortlist."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,9 +11,9 @@ from repair.class_table import ClassTable
 from repair.decision import Decision
 from repair.errors import InputError
 from repair.kernels import kernels_for
-from repair.parallel import map_row_blocks, row_blocks
+from repair.parallel import map_row_blocks
 from repair.profiles import profiles_of_scores
-from repair.ranking import SLOTS_PER_BLOCK
+from repair.ranking import blocks_of
 from repair.shortlist import Shortlist
 from repair.terms import Term
 from repair.terms.context import Context
@@ -76,41 +77,51 @@ class Correction:
         return self._parts(CandidateView(shortlist, self.table, self.tau), decision)
 
     def _parts(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
+        parts = self._before_fit(view)
+        return parts + [(name, factor * values) for name, factor, values in self._additions(view, decision)]
+
+    def _before_fit(self, view: CandidateView) -> list[tuple[str, FloatArray]]:
+        """Return base scores, pre-adjustment and scale: what the fitted parts are added to."""
         parts = [("base", np.where(view.mask, view.shortlist.scores, 0.0))]
         if self.tau != 0.0:
             parts.append(("tau", self.strength * view.pre_adjustment))
         if (self.scale != 1.0).any():
             parts.append(("scale", self.strength * (self._scaled(view) - view.scores)))
-        return parts + self._additions(view, decision)
+        return parts
 
     def _scaled(self, view: CandidateView) -> FloatArray:
         if len(self.scale) == 1:
             return view.scores * float(self.scale[0])
         return view.scores * view.per_class(self.scale)
 
-    def _additions(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
-        whole = self.strength == 1.0
-        parts = [("offset", view.per_class(self.offsets if whole else self.strength * self.offsets))]
+    def _additions(self, view: CandidateView, decision: Decision) -> Iterator[tuple[str, float, FloatArray]]:
+        """Yield name, factor and column of each fitted part and each wish, one at a time: a column is large."""
+        yield "offset", self.strength, view.per_class(self.offsets)
         for term, weight in zip(self.terms, self.weights, strict=True):
-            parts.append((term.name, self.strength * float(weight) * term.column(view)))
-        return parts + (decision if whole else decision.scaled(self.strength)).contributions(view)
+            yield term.name, self.strength * float(weight), term.column(view)
+        wishes = decision if self.strength == 1.0 else decision.scaled(self.strength)
+        for name, values in wishes.contributions(view):
+            yield name, 1.0, values
+
+    def scores_of(self, rows: Shortlist, decision: Decision) -> FloatArray:
+        """Return the final scores of a few rows, aligned with ``rows.ids``; −Inf on padding."""
+        view, kernels = CandidateView(rows, self.table, self.tau), kernels_for(rows.ids.size)
+        if self.strength == 1.0:
+            total = self._scaled(view)
+        else:
+            (_, total), *others = self._before_fit(view)
+            for _, values in others:
+                total += values
+        for _, factor, values in self._additions(view, decision):
+            kernels.add_column(total, factor, values)
+        return total if rows.is_full else np.where(rows.mask, total, PAD_SCORE)
 
     def scores(self, shortlist: Shortlist, decision: Decision) -> FloatArray:
-        """Return the final scores, aligned with ``shortlist.ids``; −Inf on padding."""
+        """Return the final scores of all rows, aligned with ``shortlist.ids``; −Inf on padding."""
         result = np.empty(shortlist.ids.shape)
 
         def fill(rows: slice) -> None:
-            part = shortlist if len(blocks) == 1 else shortlist.take(rows)
-            view = CandidateView(part, self.table, self.tau)
-            if self.strength == 1.0:
-                total, additions = self._scaled(view), self._additions(view, decision)
-            else:
-                (_, total), *additions = self._parts(view, decision)
-            for _, values in additions:
-                total += values
-            result[rows] = total if part.is_full else np.where(part.mask, total, PAD_SCORE)
+            result[rows] = self.scores_of(shortlist.take(rows), decision)
 
-        kernels_for(result.size, shortlist.n_candidates)  # loads the compiled ones if they pay, all blocks together
-        blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
-        map_row_blocks(fill, blocks)
+        map_row_blocks(fill, blocks_of(shortlist))
         return result

@@ -172,7 +172,7 @@ class ShortlistReranker(FittedAttributes):
         state = self._fitted()
         shortlist = self._shortlist(scores, embeddings)
         decision = self._decision(dial, target_prior, class_costs)
-        ranking = Ranking.from_corrected(shortlist, state.correction.scores(shortlist, decision))
+        ranking = Ranking.from_scorer(shortlist, lambda rows: state.correction.scores_of(rows, decision))
         names = state.correction.table.class_names
         return ranking if names is None else replace(ranking, class_names=names)
 

@@ -1,5 +1,6 @@
 """The ranking: what a reranker returns, and the only thing metrics read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,13 +11,20 @@ from repair.errors import InputError
 from repair.inputs import check_labels, numeric_array
 from repair.kernels import kernels_for
 from repair.lazy import lazy
-from repair.parallel import map_row_blocks, row_blocks
+from repair.parallel import even_blocks, map_row_blocks
 from repair.shortlist import Shortlist
 
-__all__ = ["Ranking"]
+__all__ = ["Ranking", "blocks_of"]
 
-#: Candidate slots per block when sorting or correcting rows.
-SLOTS_PER_BLOCK = 1 << 15
+#: Candidate slots per block when sorting or correcting rows.  Columns of a block should stay in the cache, but threads
+#: wait for each other between two kernels, so that small blocks keep a second thread from helping.
+SLOTS_PER_BLOCK = 1 << 17
+
+
+def blocks_of(shortlist: Shortlist) -> list[slice]:
+    """Cut a shortlist into blocks; loads the compiled kernels if they pay, for all blocks together."""
+    kernels_for(shortlist.ids.size, shortlist.n_candidates)
+    return even_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,14 +83,23 @@ class Ranking:
     @classmethod
     def from_corrected(cls, shortlist: Shortlist, scores: FloatArray) -> "Ranking":
         """Do as `from_scores`, for float64 scores of the right shape."""
-        kernels = kernels_for(scores.size, shortlist.n_candidates)
-        given, lengths = shortlist.ids, shortlist.lengths
-        blocks = row_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
-        shape = given.shape
+        return cls._of_blocks(shortlist, lambda rows, _: scores[rows])
+
+    @classmethod
+    def from_scorer(cls, shortlist: Shortlist, scorer: Callable[[Shortlist], FloatArray]) -> "Ranking":
+        """Rank by what `scorer` says of some rows, block by block, while their scores are in the cache."""
+        return cls._of_blocks(shortlist, lambda _, part: scorer(part))
+
+    @classmethod
+    def _of_blocks(cls, shortlist: Shortlist, scores_of: Callable[[slice, Shortlist], FloatArray]) -> "Ranking":
+        blocks, shape = blocks_of(shortlist), shortlist.ids.shape
+        kernels = kernels_for(shortlist.ids.size, shortlist.n_candidates)
         order, ids, ranked = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
 
         def fill(rows: slice) -> None:
-            kernels.rank_rows(given[rows], scores[rows], lengths[rows], order[rows], ids[rows], ranked[rows])
+            part = shortlist if len(blocks) == 1 else shortlist.take(rows)
+            scores = scores_of(rows, part)
+            kernels.rank_rows(part.ids, scores, part.lengths, order[rows], ids[rows], ranked[rows])
 
         map_row_blocks(fill, blocks)
         return cls(read_only(ids), read_only(ranked), read_only(order), shortlist.n_classes)

@@ -224,7 +224,10 @@ class Shortlist:
         """Return the shortlist of some rows, given as an index, a slice, indices or a boolean mask."""
         which = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
         vectors, profiles = (None if one is None else one[which] for one in (self.embeddings, self.profiles))
-        return Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors, profiles)
+        taken = Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors, profiles)
+        if self.__dict__.get("is_full"):
+            taken.is_full = True
+        return taken
 
     def with_embeddings(self, embeddings: ArrayLike | None, width: int | None = None) -> "Shortlist":
         """Return the same shortlist with one vector for each row, for terms that look at neighbours.

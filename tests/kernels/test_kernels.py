@@ -187,6 +187,31 @@ def test_fit_kernels_agree_with_their_twins(n_offsets, d):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.int32])
+def test_class_vectors_are_looked_up_alike_and_padding_gets_zero(dtype):
+    rng = np.random.default_rng(4)
+    vector = rng.integers(1, 100, size=30).astype(dtype)  # the last entry is not 0: a −1 must not find it
+    full = rng.integers(0, 30, size=(50, 7)).astype(np.int32)
+    padded = np.where(np.arange(7) < rng.integers(0, 8, size=(50, 1)), full, -1).astype(np.int32)
+    for ids in (full, padded):
+        expected = [[vector[one] if one >= 0 else 0 for one in row] for row in ids]
+        for kernels in KERNELS:
+            found = kernels.per_class(vector, ids)
+            assert found.dtype == dtype
+            assert (found == expected).all()
+
+
+def test_columns_are_added_with_the_same_bits_in_both():
+    rng = np.random.default_rng(5)
+    given, column, line = rng.normal(size=(200, 7)), rng.normal(size=(200, 7)), rng.normal(size=(1, 7))
+    for added in (column, np.broadcast_to(line, column.shape)):
+        totals = [given.copy(), given.copy()]
+        for kernels, total in zip(KERNELS, totals, strict=True):
+            kernels.add_column(total, 0.3, added)
+        assert totals[0].tobytes() == totals[1].tobytes()
+        np.testing.assert_allclose(totals[0], given + 0.3 * added, rtol=1e-15)
+
+
 def test_similarity_means_have_the_same_bits_in_both():
     rng = np.random.default_rng(2)
     lengths = rng.integers(0, 8, size=200).astype(np.int32)

@@ -5,11 +5,18 @@ computes, in files of the same names.
 """
 
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.compiled.pairs import average_over_rivals, largest_leads, mean_difference
+from repair.kernels.compiled.pairs import (
+    add_column,
+    average_over_rivals,
+    largest_leads,
+    mean_difference,
+    per_class,
+)
 from repair.kernels.compiled.ranking import order_rows, rank_rows, top_k
 from repair.kernels.compiled.vectors import labels_above, row_dots
 
 __all__ = [
+    "add_column",
     "average_over_rivals",
     "curvature",
     "hessian_product",
@@ -18,6 +25,7 @@ __all__ = [
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
+    "per_class",
     "rank_rows",
     "row_dots",
     "top_k",

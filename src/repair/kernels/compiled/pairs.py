@@ -5,7 +5,26 @@ import numpy as np
 from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
-__all__ = ["average_over_rivals", "largest_leads", "mean_difference"]
+__all__ = ["add_column", "average_over_rivals", "largest_leads", "mean_difference", "per_class"]
+
+
+@compiled
+def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
+    found = np.empty(ids.shape, vector.dtype)
+    for row in range(ids.shape[0]):
+        for candidate in range(ids.shape[1]):
+            place = ids[row, candidate]
+            # Unsigned, or negative places would be looked for.
+            found[row, candidate] = vector[np.uint32(place)] if place >= 0 else 0
+    return found
+
+
+@compiled
+def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
+    for row in range(total.shape[0]):
+        own, added = total[row], column[row]
+        for candidate in range(len(own)):
+            own[candidate] += factor * added[candidate]
 
 
 @compiled

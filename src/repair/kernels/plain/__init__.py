@@ -6,11 +6,18 @@ so that both give the same bits.
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.plain.pairs import average_over_rivals, largest_leads, mean_difference
+from repair.kernels.plain.pairs import (
+    add_column,
+    average_over_rivals,
+    largest_leads,
+    mean_difference,
+    per_class,
+)
 from repair.kernels.plain.ranking import order_rows, rank_rows, top_k
 from repair.kernels.plain.vectors import labels_above, row_dots
 
 __all__ = [
+    "add_column",
     "average_over_rivals",
     "curvature",
     "hessian_product",
@@ -19,6 +26,7 @@ __all__ = [
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
+    "per_class",
     "rank_rows",
     "row_dots",
     "top_k",

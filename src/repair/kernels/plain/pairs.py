@@ -4,7 +4,20 @@ import numpy as np
 
 from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, is_full, row_sums
 
-__all__ = ["average_over_rivals", "largest_leads", "mean_difference"]
+__all__ = ["add_column", "average_over_rivals", "largest_leads", "mean_difference", "per_class"]
+
+
+def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
+    """Each candidate's entry of a class vector, 0 on padding."""
+    if (ids[:, -1] != PAD_ID).all():
+        found: AnyArray = vector[ids]
+        return found
+    return np.where(ids == PAD_ID, vector.dtype.type(0), vector[np.maximum(ids, 0)])
+
+
+def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
+    """Add `factor` times a column to the scores."""
+    total += factor * column
 
 
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
