@@ -16,8 +16,9 @@ __all__ = ["Objective", "Solution", "minimize"]
 
 #: A step must gain at least this share of what the slope promises.
 SUFFICIENT_DECREASE = 1e-4
-#: Objective changes below this share of its value are rounding; then the gradient must fall instead.
-ROUNDING = 1e-13
+#: Objective changes below the first share of its value are rounding: then the gradient must fall instead.  Below the
+#: second they may be, where scores are large: then it is enough if the gradient falls.
+ROUNDING, PERHAPS_ROUNDING = 1e-13, 1e-11
 WORTHWHILE = 0.9
 #: After a step that gains no more than this and took no more products, the preconditioner serves the next one too.
 LITTLE_GAIN, FEW_PRODUCTS = 0.03, 4
@@ -101,9 +102,10 @@ def _largest(gradient: FloatArray, units: FloatArray) -> float:
 
 
 def _improves(old: float, new: float, promised: float, old_norm: float, new_norm: float) -> bool:
-    if abs(new - old) <= ROUNDING * max(1.0, abs(old)):
-        return new_norm <= WORTHWHILE * old_norm
-    return new <= old + SUFFICIENT_DECREASE * promised
+    change = abs(new - old) / max(1.0, abs(old))
+    if change <= PERHAPS_ROUNDING and new_norm <= WORTHWHILE * old_norm:
+        return True
+    return change > ROUNDING and new <= old + SUFFICIENT_DECREASE * promised
 
 
 def _newton_direction(
