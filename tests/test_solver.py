@@ -110,3 +110,12 @@ def test_a_pilot_without_weight_is_left_out(make_problem, monkeypatch):
     model = Reranker(problem.k, lambda_a=0.01, lambda_theta=0.01)
     fitted = model.fit(problem.scores, problem.labels, sample_weight=weights, **problem.known)
     assert fitted.converged_
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_scores_in_the_millions_are_fitted_to_the_tolerance_although_values_are_noisy(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 8, size=300)
+    scores = rng.normal(size=(300, 8)) + 2.0 * np.eye(8)[labels]
+    model = Reranker(4, terms=("score_gap", "rank_gap")).fit(1e6 * scores, labels)
+    assert model.converged_
