@@ -220,8 +220,8 @@ class CalibrationSet:
             )
         if self.importance[self.covered].sum() == 0:
             raise InputError("all covered rows have weight 0; give at least one a positive weight")
-        seen = np.unique(self.labels[self.covered])
-        if len(seen) == 1:
+        seen = self.labels[self.covered]
+        if (seen == seen[0]).all():
             raise InputError(
                 f"every covered calibration row has the same label ({self.table.name_of(int(seen[0]))}); "
                 "a correction needs rows of at least two classes"
@@ -301,15 +301,16 @@ def look_like_probabilities(shortlist: Shortlist) -> bool:
 
 def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
     """Return the row whose scores span the most and its lowest score, if that must be a mask."""
-    several = np.flatnonzero(shortlist.lengths > 1)
+    scores, lengths = shortlist.scores, shortlist.lengths
+    several = np.flatnonzero(lengths > 1)
     if not len(several):
         return None
-    last = shortlist.lengths[several] - 1
-    span = shortlist.scores[several, 0] - shortlist.scores[several, last]
+    lowest = scores[:, -1] if shortlist.is_full else scores[np.arange(len(scores)), lengths - 1]
+    span = (scores[:, 0] - lowest)[several]
     row, usual = int(np.argmax(span)), float(np.median(span))
     if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
         return None
-    return int(several[row]), float(shortlist.scores[several[row], last[row]])
+    return int(several[row]), float(lowest[several[row]])
 
 
 def first_but_never_right(calibration: CalibrationSet) -> tuple[int, float] | None:

@@ -69,7 +69,8 @@ class Design:
 
         def fill(block: slice) -> None:
             view = CandidateView(covered.take(block), table, tau)
-            base[:, block] = np.where(view.mask, view.scores - _best_score(view), 0.0).T
+            lead = view.scores - _best_score(view)
+            base[:, block] = (lead if view.is_full else np.where(view.mask, lead, 0.0)).T
             for column, term in zip(columns, terms, strict=True):
                 column[:, block] = term.column(view).T
 

@@ -19,7 +19,7 @@ __all__ = ["ConditionalLogit", "Penalty"]
 
 #: Rows are summed in so many blocks at most; fixed, so that sums have the same bits everywhere.
 BLOCKS = 16
-ROWS_PER_BLOCK = 2048
+ROWS_PER_BLOCK = 4096
 #: The cross block is summed only where its copies, one a block, are at most so many numbers for each candidate.
 CROSS_PER_SLOT = 2
 

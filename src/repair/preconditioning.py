@@ -39,9 +39,10 @@ def approximate_inverse(
     if len(cross):
         per_offset = cross / diagonal[:, None]
         rest = block - np.einsum("ij,ik->jk", cross, per_offset)
-        if _is_safely_positive(rest, block):
-            return _arrow(diagonal, per_offset, _inverse(rest))
-    on_weights = _inverse(block)
+        on_weights, weakest = _inverse(rest, block.diagonal())
+        if weakest > SAFELY_POSITIVE:
+            return _arrow(diagonal, per_offset, on_weights)
+    on_weights, _ = _inverse(block, block.diagonal())
 
     def apply(vector: FloatArray) -> FloatArray:
         return np.concatenate([vector[:n_offsets] / diagonal, (on_weights * vector[n_offsets:]).sum(axis=1)])
@@ -61,17 +62,15 @@ def _arrow(diagonal: FloatArray, per_offset: FloatArray, on_weights: FloatArray)
     return apply
 
 
-def _is_safely_positive(rest: FloatArray, block: FloatArray) -> bool:
-    size = np.sqrt(block.diagonal())
-    return bool(np.linalg.eigvalsh(rest / (size[:, None] * size)).min(initial=np.inf) > SAFELY_POSITIVE)
+def _inverse(block: FloatArray, curvature: FloatArray) -> tuple[FloatArray, float]:
+    """Invert a block that may be badly scaled or, to rounding, singular; return its smallest eigenvalue too.
 
-
-def _inverse(block: FloatArray) -> FloatArray:
-    """Invert a positive block that may be badly scaled or, to rounding, singular."""
-    size = np.sqrt(block.diagonal())
+    Both are found in units in which each weight's own curvature is 1.
+    """
+    size = np.sqrt(curvature)
     scale = size[:, None] * size
     values, vectors = np.linalg.eigh(block / scale)
     kept = np.abs(values) > SINGULAR * np.abs(values).max(initial=0.0)
     inverses = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
     inverse: FloatArray = np.einsum("ij,j,kj->ik", vectors, inverses, vectors) / scale
-    return inverse
+    return inverse, float(values.min(initial=np.inf))

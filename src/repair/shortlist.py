@@ -258,11 +258,8 @@ class Shortlist:
 
     def positions_of(self, labels: IntArray) -> IntArray:
         """Do as `positions`, for labels that have been checked."""
-        match = self.ids == labels[:, None]
-        if not self.is_full:
-            match &= self.mask
-        first = match.argmax(axis=1)
-        return np.where(match[np.arange(len(match)), first], first, -1).astype(np.int32)
+        positions: IntArray = kernels_for(self.ids.size).label_positions(self.ids, labels)
+        return positions
 
     def coverage(self, labels: ArrayLike) -> float:
         """Return the share of rows whose label is on the shortlist, P(C): the ceiling of accuracy."""

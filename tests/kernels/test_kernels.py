@@ -121,6 +121,15 @@ def test_order_is_by_score_then_base_position_with_nan_after_numbers_and_padding
             assert order[row, : lengths[row]].tolist() == expected(row)[: lengths[row]]
 
 
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_labels_are_found_among_the_candidates(kernels):
+    ids = np.array([[4, 2, 7], [4, 2, -1], [-1, -1, -1], [3, 1, 0], [3, 1, -1]], dtype=np.int32)
+    labels = np.array([7, 4, 4, 5, -1], dtype=np.int32)  # the last is not known, and padding is not it
+    found = kernels.label_positions(ids, labels)
+    assert found.dtype == np.int32
+    assert found.tolist() == [2, 0, -1, -1, -1]
+
+
 def ranked(kernels, ids, scores, lengths):
     order, ranked_ids, ranked_scores = np.empty_like(ids), np.empty_like(ids), np.empty_like(scores)
     kernels.rank_rows(ids, scores, lengths, order, ranked_ids, ranked_scores)

@@ -14,10 +14,13 @@ from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
 from repair.errors import InputError
 from repair.inputs import numeric_array
 from repair.kernels import kernels_for
+from repair.parallel import map_row_blocks, row_blocks
 
 __all__ = ["DenseSimilarity", "FunctionSimilarity", "Similarity", "SparseSimilarity", "as_similarity"]
 
 LARGEST_SIMILARITY = 1e30
+#: A matrix is checked and copied in blocks of so many numbers.
+NUMBERS_PER_BLOCK = 1 << 16
 FINITE = f"similarities must be finite and within ±{LARGEST_SIMILARITY:g}"
 
 PairFunction = Callable[[IntArray, IntArray], Any]
@@ -144,9 +147,7 @@ def as_similarity(similarity: Any, n_classes: int) -> Similarity:
         return _from_sparse(similarity, n_classes)
     table = numeric_array(similarity, "similarity", 2)
     _check_shape(table.shape, n_classes)
-    _check_finite(table)
-    kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    return DenseSimilarity(read_only(np.array(table, dtype=kept, order="C")))  # a copy: the model is nobody else's
+    return DenseSimilarity(read_only(_finite_copy(table)))
 
 
 def _from_sparse(matrix: Any, n_classes: int) -> SparseSimilarity:
@@ -174,8 +175,18 @@ def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
         raise InputError(f"similarity has shape {shape}; with {n_classes} classes it must be {(n_classes,) * 2}")
 
 
-def _check_finite(table: AnyArray) -> None:
-    if not (table.min() >= -LARGEST_SIMILARITY and table.max() <= LARGEST_SIMILARITY):  # NaN compares false
-        usable = np.abs(table) <= LARGEST_SIMILARITY
+def _finite_copy(table: AnyArray) -> AnyArray:
+    """Return a copy, because the model is nobody else's; refuse what is not finite."""
+    kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    copied = np.empty(table.shape, kept)
+
+    def fill(rows: slice) -> bool:
+        copied[rows] = table[rows]
+        part = copied[rows]  # still in the cache
+        return bool(part.min() >= -LARGEST_SIMILARITY and part.max() <= LARGEST_SIMILARITY)  # NaN compares false
+
+    if not all(map_row_blocks(fill, row_blocks(len(table), NUMBERS_PER_BLOCK // len(table)))):
+        usable = np.abs(copied) <= LARGEST_SIMILARITY
         row, column = np.argwhere(~usable)[0]
         raise InputError(f"similarity[{row}, {column}] is {table[row, column]}; {FINITE}")
+    return copied

@@ -12,7 +12,7 @@ from repair.kernels.compiled.pairs import (
     mean_difference,
     per_class,
 )
-from repair.kernels.compiled.ranking import order_rows, rank_rows, top_k
+from repair.kernels.compiled.ranking import label_positions, order_rows, rank_rows, top_k
 from repair.kernels.compiled.vectors import labels_above, row_dots
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "label_positions",
     "labels_above",
     "largest_leads",
     "loss_and_gradient",

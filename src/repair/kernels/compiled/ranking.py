@@ -7,7 +7,7 @@ import numpy as np
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
-__all__ = ["order_rows", "rank_rows", "top_k"]
+__all__ = ["label_positions", "order_rows", "rank_rows", "top_k"]
 
 #: The top k looks at so many scores at once, and where that finds something, at so many of those.
 STRETCH, CHUNK = 256, 32
@@ -64,6 +64,20 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
             ids[position] = PAD_ID
             best[position] = PAD_SCORE
     return -1
+
+
+@compiled
+def label_positions(ids: IntArray, labels: IntArray) -> IntArray:
+    positions = np.full(len(ids), -1, np.int32)
+    for row in range(len(ids)):
+        label, mine = labels[row], ids[row]
+        if label < 0:
+            continue
+        for candidate in range(len(mine)):
+            if mine[candidate] == label:
+                positions[row] = candidate
+                break
+    return positions
 
 
 @compiled

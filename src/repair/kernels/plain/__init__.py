@@ -13,7 +13,7 @@ from repair.kernels.plain.pairs import (
     mean_difference,
     per_class,
 )
-from repair.kernels.plain.ranking import order_rows, rank_rows, top_k
+from repair.kernels.plain.ranking import label_positions, order_rows, rank_rows, top_k
 from repair.kernels.plain.vectors import labels_above, row_dots
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "average_over_rivals",
     "curvature",
     "hessian_product",
+    "label_positions",
     "labels_above",
     "largest_leads",
     "loss_and_gradient",

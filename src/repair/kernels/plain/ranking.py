@@ -4,7 +4,7 @@ import numpy as np
 
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, is_full
 
-__all__ = ["order_rows", "rank_rows", "top_k"]
+__all__ = ["label_positions", "order_rows", "rank_rows", "top_k"]
 
 
 def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatArray) -> int:
@@ -68,6 +68,13 @@ def rank_rows(
     ranked_ids[:], ranked[:] = ids.take(flat), scores.take(flat)
     if not is_full(lengths, scores.shape[1]):
         ranked[ranked_ids == PAD_ID] = PAD_SCORE
+
+
+def label_positions(ids: IntArray, labels: IntArray) -> IntArray:
+    """Return where each row's label stands among its candidates, −1 if it is not there or not known (−1)."""
+    match = (ids == labels[:, None]) & (labels >= 0)[:, None]
+    first = match.argmax(axis=1)
+    return np.where(match[np.arange(len(match)), first], first, -1).astype(np.int32)
 
 
 def order_rows(scores: FloatArray, lengths: IntArray) -> IntArray:
