@@ -126,16 +126,15 @@ class Design:
     @lazy
     def classes(self) -> IntArray:
         """Return the classes that are on any row, rising."""
-        seen = np.zeros(self.table.n_classes + 1, dtype=bool)  # the last place is that of padding, −1
-        seen[self.ids] = True
-        return np.flatnonzero(seen[:-1]).astype(np.int32)
+        present = kernels_for(self.ids.size).classes_present(self.ids, self.table.n_classes)
+        return np.flatnonzero(present).astype(np.int32)
 
     @lazy
     def places(self) -> IntArray:
         """Return each candidate's place among `classes`, 0 on padding; rows run fastest."""
-        place = np.zeros(self.table.n_classes + 1, dtype=np.int32)
+        place = np.zeros(self.table.n_classes, dtype=np.int32)
         place[self.classes] = np.arange(len(self.classes), dtype=np.int32)
-        return place[self.ids.T].T
+        return np.asfortranarray(kernels_for(self.ids.size).per_class(place, self.ids))
 
     def row_weights(self, alpha: float) -> FloatArray:
         """Return the rows' weights w, adding up to 1."""

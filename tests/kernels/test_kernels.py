@@ -210,6 +210,12 @@ def test_class_vectors_are_looked_up_alike_and_padding_gets_zero(dtype):
             assert (found == expected).all()
 
 
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_classes_on_any_row_are_found_and_padding_is_none(kernels):
+    ids = np.array([[4, 2, -1], [4, 0, -1]], dtype=np.int32)
+    assert kernels.classes_present(ids, 6).tolist() == [True, False, True, False, True, False]
+
+
 def test_columns_are_added_with_the_same_bits_in_both():
     rng = np.random.default_rng(5)
     given, column, line = rng.normal(size=(200, 7)), rng.normal(size=(200, 7)), rng.normal(size=(1, 7))

@@ -8,6 +8,7 @@ from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gra
 from repair.kernels.compiled.pairs import (
     add_column,
     average_over_rivals,
+    classes_present,
     largest_leads,
     mean_difference,
     per_class,
@@ -18,6 +19,7 @@ from repair.kernels.compiled.vectors import labels_above, row_dots
 __all__ = [
     "add_column",
     "average_over_rivals",
+    "classes_present",
     "curvature",
     "hessian_product",
     "label_positions",

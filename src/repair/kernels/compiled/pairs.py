@@ -2,10 +2,17 @@
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray, IntArray
+from repair.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
-__all__ = ["add_column", "average_over_rivals", "largest_leads", "mean_difference", "per_class"]
+__all__ = [
+    "add_column",
+    "average_over_rivals",
+    "classes_present",
+    "largest_leads",
+    "mean_difference",
+    "per_class",
+]
 
 
 @compiled
@@ -17,6 +24,16 @@ def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
             # Unsigned, or negative places would be looked for.
             found[row, candidate] = vector[np.uint32(place)] if place >= 0 else 0
     return found
+
+
+@compiled
+def classes_present(ids: IntArray, n_classes: int) -> BoolArray:
+    present = np.zeros(n_classes, np.bool_)
+    for row in range(ids.shape[0]):
+        for candidate in range(ids.shape[1]):
+            if ids[row, candidate] >= 0:
+                present[np.uint32(ids[row, candidate])] = True
+    return present
 
 
 @compiled

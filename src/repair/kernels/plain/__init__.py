@@ -9,6 +9,7 @@ from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradie
 from repair.kernels.plain.pairs import (
     add_column,
     average_over_rivals,
+    classes_present,
     largest_leads,
     mean_difference,
     per_class,
@@ -19,6 +20,7 @@ from repair.kernels.plain.vectors import labels_above, row_dots
 __all__ = [
     "add_column",
     "average_over_rivals",
+    "classes_present",
     "curvature",
     "hessian_product",
     "label_positions",

@@ -2,9 +2,16 @@
 
 import numpy as np
 
-from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, is_full, row_sums
+from repair.arrays import PAD_ID, AnyArray, BoolArray, FloatArray, IntArray, is_full, row_sums
 
-__all__ = ["add_column", "average_over_rivals", "largest_leads", "mean_difference", "per_class"]
+__all__ = [
+    "add_column",
+    "average_over_rivals",
+    "classes_present",
+    "largest_leads",
+    "mean_difference",
+    "per_class",
+]
 
 
 def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
@@ -13,6 +20,13 @@ def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
         found: AnyArray = vector[ids]
         return found
     return np.where(ids == PAD_ID, vector.dtype.type(0), vector[np.maximum(ids, 0)])
+
+
+def classes_present(ids: IntArray, n_classes: int) -> BoolArray:
+    """Say which classes are a candidate on any row."""
+    present = np.zeros(n_classes + 1, dtype=bool)  # the last place is that of padding, −1
+    present[ids] = True
+    return present[:-1]
 
 
 def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
