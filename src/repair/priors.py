@@ -41,16 +41,20 @@ def smoothed_shares(counts: FloatArray, guesses: list[FloatArray]) -> FloatArray
 
     total = counts.sum()
 
-    def cost(log_rows: float, guess: FloatArray) -> float:
-        prior = np.exp(log_rows) * guess
-        likelihood = (
-            gammaln(prior.sum()) - gammaln(prior.sum() + total) + (gammaln(counts + prior) - gammaln(prior)).sum()
-        )
-        return -float(likelihood)
+    def cost(log_rows: float, count: FloatArray, share: FloatArray, classes: FloatArray) -> float:
+        rows = np.exp(log_rows)
+        of_classes = classes * (gammaln(count + rows * share) - gammaln(rows * share))
+        return -float(gammaln(rows) - gammaln(rows + total) + of_classes.sum())
 
     bounds = (np.log(FEWEST_ROWS), np.log(MOST_ROWS))
-    found = [minimize_scalar(cost, bounds=bounds, args=(guess,), method="bounded") for guess in guesses]
+    found = [minimize_scalar(cost, bounds=bounds, args=_alike(counts, guess), method="bounded") for guess in guesses]
     best = int(np.argmin([result.fun for result in found]))
     rows = float(np.exp(found[best].x))
     shares: FloatArray = (counts + rows * guesses[best]) / (total + rows)
     return shares
+
+
+def _alike(counts: FloatArray, guess: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the different pairs of count and guess, and how many classes have each: most classes are like others."""
+    pairs, classes = np.unique(counts + 1j * guess, return_counts=True)
+    return pairs.real, pairs.imag, classes.astype(np.float64)
