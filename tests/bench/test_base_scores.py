@@ -1,6 +1,6 @@
 """The base models: they learn from the training part alone, and bring what rerankers ask for."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -94,3 +94,36 @@ def test_what_a_base_cannot_read_is_refused():
 
 def test_a_mention_is_told_from_the_words_around_it():
     assert mention_tokens("the « New York » times of York") == ["the", "@new", "@york", "times", "of", "york"]
+
+
+@dataclass(frozen=True)
+class _Tells:
+    """Vectors that tell the label, or a reason why there are none."""
+
+    lacking: str = ""
+
+    def missing(self):
+        return self.lacking
+
+    def files(self):
+        return None
+
+    def vectors(self, problem, folder):
+        return np.eye(len(problem.class_names))[problem.labels]
+
+
+@pytest.mark.needs("sklearn")
+def test_vectors_of_sentences_leave_the_base_as_it_is():
+    problem = Problem(
+        ("a", "b"),
+        np.tile([0, 1], 12).astype(np.int32),
+        np.repeat([0, 1, 2], 8),
+        texts=("apple pear", "pear plum", "plum apple") * 8,
+    )
+    words, sentences, neither = (TextBase(sentences=one)(problem) for one in (None, _Tells(), _Tells("no weights")))
+    assert (words.test_scores == sentences.test_scores).all()
+    assert (sentences.test_embeddings == np.eye(2)[problem.labels[16:]]).all()
+    assert "know more than the base" in sentences.notes[-1]
+    assert (neither.test_embeddings == words.test_embeddings).all()
+    assert neither.notes[-1] == "The rows' vectors are of their words: no weights"
+    assert TextBase(sentences=_Tells("no weights")).files() is None

@@ -16,7 +16,7 @@ def one_study(monkeypatch):
     """Let there be one study, which counts how often it was run."""
     runs = []
 
-    def run_study(name, *, data, quick, progress):
+    def run_study(name, *, data, quick, vectors, progress):
         runs.append(name)
         progress("a step")
         return {"study": name, "title": "Cases", "answer": 42}

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from repair.errors import InputError, MissingExtraError
 from repair.score_set import ScoreSet
 from repair.similarity import cosine_similarity
 
-__all__ = ["BaseScores", "FeatureBase", "GivenScores", "TextBase", "train"]
+__all__ = ["BaseScores", "FeatureBase", "GivenScores", "RowVectors", "TextBase", "train"]
+
+
+SENTENCES = "The rows' vectors are of a sentence model, and know more than the base, which reads words"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +95,25 @@ class BaseScores:
         }
 
 
+class RowVectors(Protocol):
+    """Something that makes a vector of each row's text, such as `repair.bench.sentence_base.SentenceBase`."""
+
+    def missing(self) -> str:
+        """Say what must be installed first; empty if nothing."""
+        ...
+
+    def files(self) -> Path | None:
+        """Return the folder of the weights, if they are local."""
+        ...
+
+    def vectors(self, problem: Problem, folder: Path | None) -> FloatArray:
+        """Return the rows' vectors, of length 1; they are kept in the folder, if there is one."""
+        ...
+
+
 @dataclass(frozen=True)
 class TextBase:
-    """TF-IDF and logistic regression; a row's vector is its TF-IDF row, narrowed by `repair.bench.row_vectors`.
+    """TF-IDF and logistic regression.
 
     Attributes
     ----------
@@ -103,21 +123,44 @@ class TextBase:
     tokens : {"words", "terms", "mention"}
         Words of a text; what lies between blanks, the vocabulary being known beforehand; or words,
         those of the marked mention apart from those around it.
+    sentences : RowVectors, optional
+        Makes the rows' vectors, which the base itself does not read.  Without it, or where it is not
+        installed, a row's vector is its TF-IDF row, narrowed by `repair.bench.row_vectors`.
     """
 
     c: float = 1.0
     class_weight: str | None = None
     tokens: str = "words"
+    sentences: RowVectors | None = None
 
     def __call__(self, problem: Problem) -> BaseScores:
         """Train on the training part and score the others."""
+        return self._score(problem, None)
+
+    def keeping(self, folder: Path) -> Callable[[Problem], BaseScores]:
+        """Return the same base, which keeps sentences' vectors in a folder: of every text, whatever the parts."""
+        return lambda problem: self._score(problem, folder)
+
+    def files(self) -> Path | None:
+        """Return the folder of the sentence model's weights, if they are local and used."""
+        return self.sentences.files() if self.sentences is not None and not self.sentences.missing() else None
+
+    def _score(self, problem: Problem, folder: Path | None) -> BaseScores:
         if problem.texts is None:
             raise InputError("this base reads texts, but the problem has none; give texts, or use FeatureBase")
         vectorizer = _vectorizer(self.tokens, problem.texts)
         texts = np.array(problem.texts, dtype=object)
         vectorizer.fit(texts[problem.part == TRAINING])
         table = vectorizer.transform(texts)
-        return train(problem, table, self.c, self.class_weight, narrow(table, problem.part == TRAINING))
+        if self.sentences is None:
+            return train(problem, table, self.c, self.class_weight, narrow(table, problem.part == TRAINING))
+        lacking = self.sentences.missing()
+        if lacking:
+            scores = train(problem, table, self.c, self.class_weight, narrow(table, problem.part == TRAINING))
+            return replace(scores, notes=(*scores.notes, f"The rows' vectors are of their words: {lacking}"))
+        vectors = self.sentences.vectors(problem, folder)
+        scores = train(problem, table, self.c, self.class_weight, vectors)
+        return replace(scores, notes=(*scores.notes, SENTENCES))
 
 
 @dataclass(frozen=True)

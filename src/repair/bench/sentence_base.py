@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from repair.arrays import FloatArray
 from repair.bench.base_scores import BaseScores, train
 from repair.bench.problem import Problem
 from repair.bench.row_vectors import unit_rows
@@ -65,7 +66,8 @@ class SentenceBase:
     def _embedder(self) -> SentenceModel:
         return SentenceModel(self.model, self.max_tokens, self.precision)
 
-    def _score(self, problem: Problem, folder: Path | None) -> BaseScores:
+    def vectors(self, problem: Problem, folder: Path | None) -> FloatArray:
+        """Return the rows' vectors, of length 1; they are kept in the folder, if there is one."""
         if problem.texts is None:
             raise InputError("this base reads texts, but the problem has none; give texts, or use FeatureBase")
         if self.reads not in _PARTS:
@@ -74,7 +76,10 @@ class SentenceBase:
         store = VectorStore(None if folder is None else folder / embedder.mark)
         parts = [_PARTS[self.reads](text) for text in problem.texts]
         found = store.get([text for own in parts for text in own], embedder.embed)
-        vectors = unit_rows(found.reshape(len(parts), -1).astype(np.float64))
+        return unit_rows(found.reshape(len(parts), -1).astype(np.float64))
+
+    def _score(self, problem: Problem, folder: Path | None) -> BaseScores:
+        vectors = self.vectors(problem, folder)
         return train(problem, vectors, self.c, self.class_weight, vectors)
 
 

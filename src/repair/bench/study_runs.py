@@ -1,7 +1,7 @@
 """Studies through the same door as the benchmarks: cached whole, kept as JSON.
 
 The synthetic study is one; the others are in ``repair.bench.studies``, where a version has that
-folder, which offers ``STUDIES``, ``run_study(name, data=, quick=, progress=)`` and ``section(record)``.
+folder, which offers ``STUDIES``, ``run_study(name, data=, quick=, vectors=, progress=)`` and ``section(record)``.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 import repair
 from repair.bench.cache import Cache, Made, file_marks
 from repair.bench.registry import get
-from repair.bench.stages import code_mark, library_versions
+from repair.bench.stages import EMBEDDINGS, code_mark, library_versions
 from repair.bench.synthetic_study import QUICK, run_study
 from repair.errors import InputError, MissingExtraError
 from repair.files import write_atomically
@@ -99,7 +99,7 @@ def run_cached_study(
 
     def make() -> Made:
         start = time.process_time()
-        found = _synthetic(quick) if name == SYNTHETIC else _other(name, data, quick, say)
+        found = _synthetic(quick) if name == SYNTHETIC else _other(name, data, quick, say, kept.folder / EMBEDDINGS)
         about = {
             "library": "repair",
             "version": repair.__version__,
@@ -124,8 +124,10 @@ def _synthetic(quick: bool) -> dict[str, Any]:
     return {"study": SYNTHETIC, "title": SYNTHETIC_TITLE, "document": run_study(QUICK if quick else None)}
 
 
-def _other(name: str, data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
+def _other(
+    name: str, data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object], vectors: Path
+) -> dict[str, Any]:
     record: dict[str, Any] = study_module().run_study(
-        name, data=data, quick=quick, progress=lambda line: say(f"  {line}")
+        name, data=data, quick=quick, vectors=vectors, progress=lambda line: say(f"  {line}")
     )
     return record

@@ -1,14 +1,18 @@
 """The studies on tiny data: they run, their numbers agree with each other, and their text comes from the record."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from repair import Base, InputError, Reranker, compare
+from repair.bench.base_scores import TextBase
+from repair.bench.benchmark import Benchmark
 from repair.bench.phenopackets import read_cases
+from repair.bench.problem import Problem
 from repair.bench.sets.rarebench import read_others
-from repair.bench.studies import STUDIES, hpo_ablation, run_study, section
+from repair.bench.studies import STUDIES, hpo_ablation, run_study, section, vector_ablation
 from repair.bench.studies.case_study import BASE, LOGIT_ADJ, NEAR_TOP, REPAIR
 from repair.bench.studies.parts import estimate, paired_draws, resampled_share, scored
 
@@ -150,3 +154,38 @@ def test_what_is_not_defined_is_none():
     assert found["value"] == 0.5
     assert found["low"] < 0.5 < found["high"]
     assert resampled_share(np.array([1, 0]), np.zeros(2), drawn)["value"] is None
+
+
+@dataclass(frozen=True)
+class _Tells:
+    """Vectors that all but tell the label."""
+
+    def missing(self):
+        return ""
+
+    def files(self):
+        return None
+
+    def vectors(self, problem, folder):
+        noise = np.random.default_rng(0).normal(size=(len(problem.labels), 3))
+        return np.eye(3)[problem.labels] + 0.3 * noise
+
+
+@needs_sklearn
+def test_vectors_that_tell_more_than_the_words_close_more(monkeypatch):
+    rng = np.random.default_rng(1)
+    labels = rng.choice(3, size=900, p=[0.6, 0.3, 0.1]).astype(np.int32)
+    texts = tuple(" ".join(f"w{word}" for word in (rng.integers(0, 6, size=4) + label)) for label in labels)
+    problem = Problem(("a", "b", "c"), labels, np.repeat([0, 1, 2], 300), texts=texts)
+    made = Benchmark("birds", "Birds", "x", read=lambda folders, seed: problem, base=TextBase(sentences=_Tells()))
+    monkeypatch.setattr(vector_ablation, "SETS", ("birds",))
+    monkeypatch.setattr(vector_ablation, "get", lambda name: made)
+    monkeypatch.setattr("repair.bench.studies.parts.get", lambda name: made)
+    record = run_study("vector_ablation", quick=True)
+    methods = record["sets"]["birds"]["methods"]
+    accuracy = {title: one["value"] for title, one in methods.items()}
+    assert accuracy[vector_ablation.SENTENCES] > accuracy[vector_ablation.WORDS] + 0.1
+    left = 1 - accuracy[vector_ablation.PUBLISHED]
+    gained = accuracy[vector_ablation.SENTENCES] - accuracy[vector_ablation.PUBLISHED]
+    assert methods[vector_ablation.SENTENCES]["closed"]["value"] == pytest.approx(gained / left)
+    assert "| mean |" in section(record)

@@ -32,7 +32,7 @@ TFIDF = (
         home=GOEMOTIONS_HOME,
         folders=("goemotions",),
         read=read,
-        base=TextBase(),
+        base=TextBase(sentences=SentenceBase()),
         published=Published("Qwen3.5-2B with LoRA", numbers=NUMBERS),
     ),
 )

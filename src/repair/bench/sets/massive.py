@@ -44,7 +44,7 @@ TFIDF = (
         home=MASSIVE_HOME,
         folders=("massive_en_us",),
         read=read,
-        base=TextBase(),
+        base=TextBase(sentences=SentenceBase()),
         published=Published("Qwen3.5-2B with LoRA", numbers=NUMBERS),
     ),
     Benchmark(
@@ -53,7 +53,7 @@ TFIDF = (
         home=MASSIVE_HOME,
         folders=("massive_en_us",),
         read=read_long_tailed,
-        base=TextBase(),
+        base=TextBase(sentences=SentenceBase()),
         seed=PAPER_SEED,
         note="The training part is thinned to an exponential tail (200 : 2); the paper does not say how it trained.",
     ),

@@ -12,8 +12,8 @@ from repair.files import write_atomically
 
 __all__ = ["STUDIES", "run_study", "section"]
 
-#: One file each in this folder, with ``TITLE``, ``run(data, quick, say)`` and ``body(record)``.
-STUDIES = ("hpo_ablation", "case_study", "rarebench_subsets", "term_ablation")
+#: One file each in this folder, with ``TITLE``, ``run(data, quick, say, vectors)`` and ``body(record)``.
+STUDIES = ("hpo_ablation", "case_study", "rarebench_subsets", "term_ablation", "vector_ablation")
 
 
 def run_study(
@@ -22,6 +22,7 @@ def run_study(
     data: "str | PathLike[str] | None" = None,
     out: "str | PathLike[str] | None" = None,
     quick: bool = False,
+    vectors: "str | PathLike[str] | None" = None,
     progress: Callable[[str], object] | None = None,
 ) -> dict[str, Any]:
     """Run one study.
@@ -36,6 +37,8 @@ def run_study(
         Folder for ``NAME.json``, which is made if missing.
     quick : bool, default False
         Few rows and resamples: does it run?
+    vectors : path, optional
+        Folder in which vectors of sentences are kept from one run to the next.
     progress : callable, optional
         Called with a line of text after each step.
 
@@ -45,7 +48,7 @@ def run_study(
         The content of ``NAME.json``; `section` makes text of it.
     """
     study = _study(name)
-    found = study.run(data, quick, progress or (lambda line: None))
+    found = study.run(data, quick, progress or (lambda line: None), None if vectors is None else Path(vectors))
     record: dict[str, Any] = {"study": name, "title": study.TITLE, **found}
     if out is not None:
         folder = Path(out)

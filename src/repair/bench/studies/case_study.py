@@ -33,9 +33,11 @@ RULE = (
 )
 
 
-def run(data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
+def run(
+    data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object], vectors: Path | None = None
+) -> dict[str, Any]:
     """Fit the methods, and choose the two cases."""
-    one = scored(SET, data, quick=quick)
+    one = scored(SET, data, quick=quick, vectors=vectors)
     k = one.benchmark.n_candidates
     models = {BASE: Base(k), LOGIT_ADJ: LogitAdjustment(k), REPAIR: Reranker(k)}
     calibration, test = one.base.calibration, one.base.test

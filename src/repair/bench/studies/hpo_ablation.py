@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,14 @@ PAPER = {
 }
 
 
-def run(data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
+def run(
+    data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object], vectors: Path | None = None
+) -> dict[str, Any]:
     """Fit REPAIR with each similarity on the same rows."""
     trials, resamples = (2, 200) if quick else (5, 10_000)
     found = {}
     for name in SETS:
-        one = scored(name, data, quick=quick)
+        one = scored(name, data, quick=quick, vectors=vectors)
         found[name] = _ablation(one, trials, resamples)
         say(f"{name}: done")
     return {"settings": {"trials": trials, "resamples": resamples, "quick": quick}, "sets": found, "paper": PAPER}

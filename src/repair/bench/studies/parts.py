@@ -10,13 +10,13 @@ import numpy as np
 
 from repair.arrays import AnyArray, FloatArray
 from repair.bench.base_scores import BaseScores
-from repair.bench.benchmark import Benchmark
+from repair.bench.benchmark import Benchmark, Score
 from repair.bench.problem import Problem
 from repair.bench.registry import get
 from repair.comparison_metrics import resample_metrics
 from repair.inputs import check_group_codes
 
-__all__ = ["Scored", "estimate", "in_percent", "paired_draws", "resampled_share", "scored"]
+__all__ = ["Scored", "base_scores", "estimate", "in_percent", "paired_draws", "resampled_share", "scored"]
 
 LEVEL = 0.95
 
@@ -31,8 +31,10 @@ class Scored:
     base: BaseScores
 
 
-def scored(name: str, data: "str | PathLike[str] | None", *, quick: bool = False) -> Scored:
-    """Read a benchmark's data, or a small slice of them, and train its base."""
+def scored(
+    name: str, data: "str | PathLike[str] | None", *, quick: bool = False, vectors: Path | None = None
+) -> Scored:
+    """Read a benchmark's data, or a small slice of them, and train its base; keep sentences' vectors in a folder."""
     benchmark = get(name)
     folders = benchmark.find(data)
     assert benchmark.read is not None
@@ -40,7 +42,12 @@ def scored(name: str, data: "str | PathLike[str] | None", *, quick: bool = False
     problem = benchmark.read(folders, benchmark.seed)
     if quick:
         problem = problem.quick(benchmark.seed).without_untrained_classes()
-    return Scored(benchmark, folders, problem, benchmark.base(problem))
+    return Scored(benchmark, folders, problem, base_scores(benchmark.base, problem, vectors))
+
+
+def base_scores(base: Score, problem: Problem, vectors: Path | None) -> BaseScores:
+    """Train a base, whose sentences' vectors are kept in a folder if it makes any."""
+    return base.keeping(vectors)(problem) if vectors is not None and hasattr(base, "keeping") else base(problem)
 
 
 def paired_draws(rows: Sequence[dict[str, AnyArray]], base: BaseScores, resamples: int, seed: int) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,14 @@ QUICK_NAMES = ("base", "logit_adj", "classwise", "repair")
 ALL = "all subsets"
 
 
-def run(data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
+def run(
+    data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object], vectors: Path | None = None
+) -> dict[str, Any]:
     """Compare the methods on all test cases, and count by subset."""
     resamples = 200 if quick else 10_000
     found: dict[str, Any] = {}
     for name in PROTOCOLS:
-        one = scored(name, data)  # never a slice: there are some 70 test cases
+        one = scored(name, data, vectors=vectors)  # never a slice: there are some 70 test cases
         folders, seed = one.folders, one.benchmark.seed
         cases = read_cases(folders["phenopacket_store"], folders["hpo"])
         others = read_others(folders["rarebench_public"], folders["hpo"], cases)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from repair.bench.registry import get
@@ -22,13 +23,15 @@ ALL, BASE_LIST, NO_PAPER = "everything", "without the wider shortlist", "without
 METRIC = "accuracy"
 
 
-def run(data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object]) -> dict[str, Any]:
+def run(
+    data: "str | PathLike[str] | None", quick: bool, say: Callable[[str], object], vectors: Path | None = None
+) -> dict[str, Any]:
     """Fit every variant on all calibration rows of each set, and compare on the same test rows."""
     resamples = 200 if quick else 10_000
     found = {}
     for name in SETS:
         if get(name).state(data) == "ready":
-            found[name] = _ablation(scored(name, data, quick=quick), resamples)
+            found[name] = _ablation(scored(name, data, quick=quick, vectors=vectors), resamples)
             say(f"{name}: done")
     return {"settings": {"resamples": resamples, "quick": quick}, "sets": found}
 
