@@ -13,7 +13,7 @@ from importlib.metadata import version
 
 from repair.bench.synthetic import SyntheticSettings
 from repair.bench.synthetic_diagnostics import quintile_section, shrinkage_section
-from repair.bench.synthetic_methods import ORACLE, TERMS, three_methods, usual_methods
+from repair.bench.synthetic_methods import EXTENDED, ORACLE, TERMS, three_methods, usual_methods
 from repair.bench.synthetic_readings import readings_section
 from repair.bench.synthetic_runs import Runs, run_seeds
 from repair.estimator import ShortlistReranker
@@ -109,9 +109,10 @@ def _head(size: StudySize) -> str:
 
 
 def _all_methods(n_candidates: int) -> dict[str, ShortlistReranker]:
-    """Return the usual methods and REPAIR with the paper's penalties, read in its two ways."""
+    """Return the usual methods, the mode extended, and REPAIR with the paper's penalties, read in its two ways."""
     n_rows = SyntheticSettings().n_calibration
     return usual_methods(n_candidates) | {
+        EXTENDED: Reranker(n_candidates, "extended", terms=(*TERMS, "context"), shortlist_tau=0.0),
         "REPAIR, all terms": Reranker(n_candidates),
         "REPAIR, λ = 0.001 on the mean": Reranker(n_candidates, terms=TERMS, lambda_a=1e-3, lambda_theta=1e-3),
         "REPAIR, λ = 0.001 on the sum": Reranker(
@@ -143,10 +144,11 @@ def _comparison_section(title: str, runs: Runs) -> str:
     ]
     header = ["method", "Hit@1", "Hit@3", "MRR", "Rare", "Frequent", "HFR", "ρ", "accuracy"]
     lines = [_gain_line(runs, "REPAIR", other) for other in ("Classwise", "Classwise+temperature")]
+    lines.append(_gain_line(runs, EXTENDED, "REPAIR"))
     room = 100 * (runs.mean(ORACLE) - runs.mean("Base"))
     share = ""
     if room > 1.5:  # a share of less than that would be noise
-        named = ("Classwise", "Classwise+temperature", "REPAIR")
+        named = ("Classwise", "Classwise+temperature", "REPAIR", EXTENDED)
         parts = ", ".join(f"{name} {100 * runs.share(name):.0f} %" for name in named)
         share = f" Share of the oracle's gain: {parts}."
     return "\n\n".join(
