@@ -6,6 +6,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 from measure import PENALTY, Line, make_candidates
 
 from repair import Reranker
@@ -85,6 +86,35 @@ def measure_memory(n, n_classes, k, bar=None):
         "" if bar is None else f"< {bar:g} GB",
         None if bar is None else extra < bar,
     )
+
+
+def measure_memory_growth(sizes, k):
+    """Memory of a fit beyond its input, for several (n, K) of which one grows: proportional to n·k + K, or less."""
+    runs = [in_own_process(n, n_classes, k, repeats=1)["memory"] for n, n_classes in sizes]
+    rows, classes = ([pair[place] for pair in sizes] for place in (0, 1))
+    if len(set(rows)) > 1:
+        fixed, growing, unit, per = f"K={classes[0]:,}", f"n = {_listed(rows)}", "slot", k
+    else:
+        fixed, growing, unit, per = f"n={rows[0]:,}", f"K = {_listed(classes)}", "class", 1
+    what = f"memory of a fit beyond its input, {fixed}, k={k}, {growing}: bytes for each of n·k + K"
+    if None in runs:
+        return Line(what, "the system does not say")
+    each = [memory / (n * k + n_classes) for memory, (n, n_classes) in zip(runs, sizes, strict=True)]
+    grown = rows if unit == "slot" else classes
+    slope = float(np.polyfit(np.array(grown, dtype=float) * per, runs, 1)[0])
+    most = each[-1] / min(each)
+    return Line(
+        what,
+        ", ".join(f"{one:.0f}" for one in each),
+        f"{slope:.0f} bytes for each further {unit}; the last beside the best: {most:.2f}",
+        None,
+        "≤ 1.5",
+        most <= 1.5,
+    )
+
+
+def _listed(numbers):
+    return ", ".join(f"{one:,}" for one in numbers)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair import Shortlist
+from repair.parallel import _pool
 
 PENALTY = {"lambda_a": 0.001, "lambda_theta": 0.001}
 
@@ -50,6 +51,39 @@ def in_turns(first, second, repeats):
     first(), second()
     pairs = [(best_of(first, 1, warm=False)[0], best_of(second, 1, warm=False)[0]) for _ in range(repeats)]
     return tuple(min(times) for times in zip(*pairs, strict=True))
+
+
+def arithmetic(count, rounds=2000):
+    """Seconds that a fixed amount of arithmetic takes on one thread or two, free of memory and of the interpreter."""
+
+    def work():
+        own = np.linspace(0.0, 1.0, 1 << 14)
+        for _ in range(rounds // count):
+            np.exp(own, out=own)
+            np.negative(own, out=own)
+
+    other = _pool(2).submit(work) if count == 2 else None  # the very thread that reranks
+    start = time.perf_counter()
+    work()
+    if other is not None:
+        other.result()
+    return time.perf_counter() - start
+
+
+@contextmanager
+def a_core_each():
+    """Keep this thread and repair's second one on a core each: some systems pack both on one for a while."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+    if len(cores) < 2:
+        yield
+        return
+    _pool(2).submit(os.sched_setaffinity, 0, cores[1:2]).result()
+    os.sched_setaffinity(0, cores[:1])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, cores)
+        _pool(2).submit(os.sched_setaffinity, 0, cores).result()
 
 
 @contextmanager

@@ -14,10 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fits import measure_fits, measure_grid
-from growth import measure_growth, measure_memory
+from growth import measure_growth, measure_memory, measure_memory_growth
 from inference import measure_bootstrap, measure_pairs
 from measure import Line
-from reranking import measure_one_row, measure_rerank, measure_start, measure_top_k
+from reranking import measure_one_row, measure_rerank, measure_start, measure_top_k, measure_two_threads
 
 from repair.grid import Grid
 from repair.tables import text_table
@@ -41,14 +41,18 @@ def measure(parts, scale):
         yield from measure_top_k(4_000 // scale, 8_142, 10, 3.5)
         yield from measure_top_k(400 // scale, 100_000, 10, 6, 0.55)
     if "rerank" in parts:
-        yield from measure_rerank(200_000 // scale, 1_000, 10, 5, dense=False)
-        yield from measure_rerank(200_000 // scale, 1_000, 10, 1.5, dense=True)
-        yield from measure_rerank(200_000 // scale, 8_142, 10, 0.5, dense=True)
+        yield measure_rerank(200_000 // scale, 1_000, 10, 5, dense=False)
+        yield measure_two_threads(2_000_000 // scale, 1_000, 10, dense=False)
+        yield measure_rerank(200_000 // scale, 1_000, 10, 1.5, dense=True)
+        yield measure_two_threads(500_000 // scale, 1_000, 10, dense=True)
+        yield measure_rerank(200_000 // scale, 8_142, 10, 0.5, dense=True)
+        yield measure_two_threads(200_000 // scale, 8_142, 10, dense=True)
         yield measure_one_row(1_000, 10)
     if "growth" in parts:
         yield from measure_growth([n // scale for n in (10_000, 100_000, 1_000_000)], 1_000, 10)
         yield measure_memory(1_000_000 // scale, 1_000, 50, 2.5)
-        yield measure_memory(100_000 // scale, 1_000_000, 10)
+        yield measure_memory_growth([(n // scale, 1_000_000) for n in (50_000, 100_000, 200_000, 400_000)], 10)
+        yield measure_memory_growth([(100_000 // scale, n) for n in (250_000, 500_000, 1_000_000, 2_000_000)], 10)
     if "statistics" in parts:
         yield measure_bootstrap(30_000, 10_000 // scale)
         yield measure_pairs(30_000 // scale, 10)
