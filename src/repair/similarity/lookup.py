@@ -182,8 +182,11 @@ def _finite_copy(table: AnyArray) -> AnyArray:
 
     def fill(rows: slice) -> bool:
         copied[rows] = table[rows]
-        part = copied[rows]  # still in the cache
-        return bool(part.min() >= -LARGEST_SIMILARITY and part.max() <= LARGEST_SIMILARITY)  # NaN compares false
+        part = copied[rows].ravel()  # still in the cache
+        with np.errstate(over="ignore", invalid="ignore"):
+            if part @ part <= LARGEST_SIMILARITY**2:  # then each number is as small, and none is NaN
+                return True
+        return bool(part.min() >= -LARGEST_SIMILARITY and part.max() <= LARGEST_SIMILARITY)
 
     if not all(map_row_blocks(fill, row_blocks(len(table), NUMBERS_PER_BLOCK // len(table)))):
         usable = np.abs(copied) <= LARGEST_SIMILARITY

@@ -7,7 +7,7 @@ from typing import TypeVar, cast
 import numba
 from numba.core.compiler_lock import global_compiler_lock
 
-__all__ = ["compiled", "compiled_in_any_order"]
+__all__ = ["compiled", "compiled_in_any_order", "compiled_sums"]
 
 if hasattr(os, "register_at_fork"):
     # A child forked while another thread compiles would inherit numba's lock and wait for ever.
@@ -29,17 +29,18 @@ def compiled(function: Function) -> Function:
     return _compiled(function, set())
 
 
+def compiled_sums(function: Function) -> Function:
+    """Do as `compiled`, for sums that no ranking is read from: a product and its sum may be rounded once."""
+    return _compiled(function, {"contract"})
+
+
 def compiled_in_any_order(function: Function) -> Function:
-    """Do as `compiled`, but let sums be added up in another order: then they run in vectors too."""
-    return _compiled(function, {"reassoc", "contract"})
+    """Do as `compiled_sums`, and let sums be added up in another order: then they run in vectors too."""
+    return _compiled(function, {"contract", "reassoc"})
 
 
-def _compiled(function: Function, freedoms: set[str]) -> Function:
-    def compile_it(cache: bool) -> Function:
-        found = numba.njit(cache=cache, nogil=True, error_model="numpy", fastmath=freedoms)(function)
-        return cast(Function, found)
-
+def _compiled(function: Function, liberties: set[str]) -> Function:
     try:
-        return compile_it(True)
+        return cast(Function, numba.njit(nogil=True, error_model="numpy", fastmath=liberties, cache=True)(function))
     except RuntimeError:  # numba found no writable folder for its cache
-        return compile_it(False)
+        return cast(Function, numba.njit(nogil=True, error_model="numpy", fastmath=liberties)(function))

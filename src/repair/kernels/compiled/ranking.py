@@ -68,15 +68,12 @@ def top_k(scores: AnyArray, limit: float, out_ids: IntArray, out_scores: FloatAr
 
 @compiled
 def label_positions(ids: IntArray, labels: IntArray) -> IntArray:
-    positions = np.full(len(ids), -1, np.int32)
+    positions = np.empty(len(ids), np.int32)
     for row in range(len(ids)):
-        label, mine = labels[row], ids[row]
-        if label < 0:
-            continue
+        label, mine, found = labels[row], ids[row], -1
         for candidate in range(len(mine)):
-            if mine[candidate] == label:
-                positions[row] = candidate
-                break
+            found = candidate if mine[candidate] == label else found
+        positions[row] = found if label >= 0 else -1
     return positions
 
 
