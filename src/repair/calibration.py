@@ -307,7 +307,10 @@ def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
         return None
     lowest = scores[:, -1] if shortlist.is_full else scores[np.arange(len(scores)), lengths - 1]
     span = (scores[:, 0] - lowest)[several]
-    row, usual = int(np.argmax(span)), float(np.median(span))
+    row = int(np.argmax(span))
+    if span[row] <= WIDE_SPAN:  # whatever the usual span is; most often so, and the median is spared
+        return None
+    usual = float(np.median(span))
     if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
         return None
     return int(several[row]), float(lowest[several[row]])
