@@ -53,18 +53,12 @@ def in_turns(first, second, repeats):
     return tuple(min(times) for times in zip(*pairs, strict=True))
 
 
-def arithmetic(count, rounds=2000):
-    """Seconds that a fixed amount of arithmetic takes on one thread or two, free of memory and of the interpreter."""
-
-    def work():
-        own = np.linspace(0.0, 1.0, 1 << 14)
-        for _ in range(rounds // count):
-            np.exp(own, out=own)
-            np.negative(own, out=own)
-
-    other = _pool(2).submit(work) if count == 2 else None  # the very thread that reranks
+def arithmetic(count, size=1 << 26):
+    """Seconds that a fixed amount of arithmetic takes on one thread or two: one call, and no memory to speak of."""
+    numbers = np.broadcast_to(1.0, size // count)
     start = time.perf_counter()
-    work()
+    other = _pool(2).submit(numbers.sum) if count == 2 else None  # the very thread that reranks
+    numbers.sum()
     if other is not None:
         other.result()
     return time.perf_counter() - start

@@ -76,7 +76,7 @@ def measure_two_threads(n, n_classes, k, *, dense):
 
     rerank(2)
     with a_core_each():
-        taken = [(rerank(1), rerank(2), arithmetic(1), arithmetic(2)) for _ in range(8)]
+        taken = [(rerank(1), rerank(2), arithmetic(1), arithmetic(2)) for _ in range(15)]
     one, two, alone, together = (min(times) for times in zip(*taken, strict=True))
     return Line(
         f"{what}, two threads",
