@@ -96,10 +96,9 @@ class Verdict:
                 lines.append(f"{name} classes{' under it' * (self.mode == 'base')}: {describe_gain(gain)}.")
         if self.mode == "base" and isinstance(self.rare, PairedGain) and self.rare.interval()[0] > 0:
             lines.append("Rare classes would gain; if they matter more than accuracy, choose a mode and a dial.")
-        if self.is_open:
-            lines.append(
-                f"How much is gained is open; roughly {self.more_units} more labelled {self.unit} would settle it."
-            )
+        if self.is_open and self.more_units is not None:
+            needed = f"{float(f'{self.more_units:.2g}'):,.0f}"  # it is known no better than that
+            lines.append(f"How much is gained is open; roughly {needed} more labelled {self.unit} would settle it.")
         return "\n".join(lines)
 
 

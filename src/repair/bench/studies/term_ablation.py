@@ -84,7 +84,7 @@ def body(record: dict[str, Any]) -> str:
         rows.append([title, *cells])
     explained = (
         "Accuracy over all test rows in percent with 95 % bootstrap intervals, fitted on all calibration rows, with "
-        "the base's own vectors as embeddings. Below the first line: the change if one part is left out. The paper "
+        "each benchmark's vectors as embeddings. Below the first line: the change if one part is left out. The paper "
         "has no such table; its own ablation (offsets, terms, both) is in each benchmark's section."
     )
     return "\n\n".join([explained, markdown_table(["variant", *record["sets"]], rows)])
