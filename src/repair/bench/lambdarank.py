@@ -46,12 +46,12 @@ class TreeCorrection(Correction):
 
     booster: Any = field(default=None)
 
-    def scores(self, shortlist: Shortlist, decision: Decision) -> FloatArray:
+    def scores_of(self, rows: Shortlist, decision: Decision) -> FloatArray:
         """Return the trees' scores, with the wishes of `decision` on top; −Inf on padding."""
-        view = CandidateView(shortlist, self.table)
-        result = np.full(shortlist.ids.shape, PAD_SCORE)
-        if shortlist.mask.any():
-            result[shortlist.mask] = self.booster.predict(_features(view)[shortlist.mask])
+        view = CandidateView(rows, self.table)
+        result = np.full(rows.ids.shape, PAD_SCORE)
+        if rows.mask.any():
+            result[rows.mask] = self.booster.predict(_features(view)[rows.mask])
         for _, values in decision.contributions(view):
             result += values
         return result
