@@ -85,6 +85,24 @@ def test_new_classes_change_nothing_for_rows_without_them(embedded, new_rows, tm
     assert np.isfinite(ranking.scores[ranking.ids >= 0]).all()
 
 
+@pytest.mark.parametrize("n_classes", [20, 90])
+def test_scores_of_new_classes_leave_those_of_known_ones_alone(make_problem, n_classes):
+    made = make_problem(n=400, n_classes=n_classes)
+    model = Reranker(5, "extended", shortlist_tau=0.0).fit(made.scores, made.labels, class_counts=made.class_counts)
+    wide = np.column_stack([made.scores, np.full(400, -30.0)])
+    before, after = model.rerank(made.scores), model.extended(["new"]).rerank(wide)
+    assert (before.ids == after.ids).all()
+    np.testing.assert_allclose(after.scores, before.scores, atol=1e-4)
+
+
+def test_the_same_numbers_in_other_types_are_the_same_rows(problem):
+    model = Reranker(6, "extended").fit(problem.scores, problem.labels, class_counts=problem.class_counts)
+    whole = np.round(1000 * problem.scores) + 1e6
+    expected = model.rerank(whole).scores
+    for same in (whole.astype(np.int64), whole.astype(">f8"), np.asfortranarray(whole)):
+        np.testing.assert_allclose(model.rerank(same).scores, expected, atol=1e-6)
+
+
 def test_a_row_alone_is_the_row_in_a_batch(embedded, new_rows):
     rows, vectors = new_rows
     model = embedded()

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -238,3 +240,13 @@ def test_copies_of_a_row_in_one_group_are_one_piece_of_evidence(problem, kind):
     )
     assert five.account_.effective_rows == pytest.approx(one.account_.effective_rows)
     np.testing.assert_allclose(five.offsets_, one.offsets_, atol=1e-6)
+
+
+def test_variances_that_do_not_matter_are_not_the_end_of_the_search():
+    """Far too wide priors all give the same parameters; the search must not rest there."""
+    scores, labels = np.tile([0.4, 0.0], (40, 1)), np.repeat([0, 1], [28, 12])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Reranker(2).fit(scores, labels, class_counts=[300, 100])
+    assert model.shrinkage_.converged
+    assert model.weights_["score_gap"] == pytest.approx(0.0298, abs=2e-3)

@@ -68,7 +68,8 @@ class Correction:
         if shortlist.profiles is None or shortlist.profiles.shape[1] != term.basis.shape[1]:
             raise InputError(
                 "this model was fitted on the scores of all classes, and its term 'context' looks at them; "
-                "pass the whole (n, K) array, or fit a model on shortlists"
+                "pass the whole (n, K) array (on the command line, a file with one column per class), "
+                "or fit a model on shortlists"
             )
         return shortlist
 

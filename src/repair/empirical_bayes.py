@@ -24,8 +24,9 @@ from repair.solver import minimize
 
 __all__ = ["fit_with_priors"]
 
-#: The search ends when no offset moves by more than this, or after so many rounds.
-OFFSET_TOLERANCE = 1e-5
+#: The search ends when no offset moves by more than this and no variance by more than this share, or after so many
+#: rounds.
+OFFSET_TOLERANCE, STEP_TOLERANCE = 1e-5, 0.02
 MAX_PRIOR_ROUNDS = 500
 #: A solver that fell short for rounding's sake may get there from where it stands, but not for ever.
 SETTLED_ENOUGH = 4
@@ -50,10 +51,12 @@ def fit_with_priors(problem: FitProblem) -> Fit:
         parameters = solution.parameters
         deviations, weights, means = logit.parts(parameters)
         found = np.concatenate([deviations + means[active], weights])
-        settled += last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
+        step = np.log(_next(problem, used, deviations, weights, active) / used)
+        # Parameters hardly move either where variances are so large that they do not matter: not the end.
+        stands = last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
+        settled += stands and bool((np.abs(step) <= STEP_TOLERANCE).all())
         converged = settled >= (1 if solution.converged else SETTLED_ENOUGH)
         last = found
-        step = np.log(_next(problem, used, deviations, weights, active) / used)
         leap = step if before is None else leap_from(step, before[0], np.log(used / before[1]))
         before = step, used
         variances = np.clip(used * np.exp(leap), SMALLEST_VARIANCE, LARGEST_VARIANCE)

@@ -67,8 +67,17 @@ def whole_vectors(shortlist: Shortlist, scores: AnyArray | None) -> AnyArray:
     return vectors
 
 
-def basis_of(vectors: AnyArray, width: int) -> AnyArray:
-    """Return the (K, `width`) basis that keeps most of the length of some rows' vectors (m, K)."""
+def basis_of(vectors: AnyArray, width: int, *, centred: bool = False) -> AnyArray:
+    """Return the (K, `width`) basis that keeps most of the length of some rows' vectors (m, K).
+
+    With `centred`, a number added to all K scores of a row changes nothing, to the last bits: nor
+    then do scores of classes that came later, which count in the row's mean.
+    """
+    basis = _main_directions(vectors, width)
+    return basis - basis.mean(axis=0) if centred else basis
+
+
+def _main_directions(vectors: AnyArray, width: int) -> AnyArray:
     n_classes = vectors.shape[1]
     if n_classes <= width:
         return np.eye(n_classes, dtype=np.float32)
@@ -102,7 +111,9 @@ def root_shares(shortlist: Shortlist, adjustment: FloatArray | None = None) -> F
 
 def _centred(scores: AnyArray) -> AnyArray:
     """Return scores less their row's mean as float32; 0 where they are −Inf."""
-    known: Any = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float32)
+    known: Any = scores
+    if scores.dtype not in (np.float32, np.float64):
+        known = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
     mean = known.mean(axis=1, keepdims=True)
     if not np.isneginf(mean).any():
         centred: AnyArray = np.subtract(known, mean, dtype=known.dtype).astype(np.float32, copy=False)

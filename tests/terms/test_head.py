@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from repair import Reranker
 from repair.calibration import CalibrationSet
 from repair.candidates import CandidateView
 from repair.terms.cross_fit import FOLDS
@@ -16,7 +17,7 @@ def test_the_head_is_a_weighted_ridge_regression_of_the_labels(problem, make_vec
     term, columns = Head.learn(calibration)
     vectors = calibration.shortlist.embeddings.astype(np.float64)
     features = np.column_stack([vectors, np.full(300, CONSTANT)])
-    weights = 1 / np.sqrt(np.bincount(problem.labels)[problem.labels])
+    weights = 1 / np.sqrt(np.bincount(problem.labels) + 1)[problem.labels]
     weights /= weights.mean()
     gram, moments = (
         features.T @ (weights[:, None] * features),
@@ -60,6 +61,34 @@ def test_no_row_sees_a_label_of_its_own_group(problem, make_vectors):
     mine = groups[np.flatnonzero(calibration.covered)] == groups[first]
     np.testing.assert_allclose(after[mine], before[mine], rtol=0, atol=1e-12)
     assert np.abs(after[~mine] - before[~mine]).max() > 1e-4
+
+
+def test_with_training_counts_no_row_sees_its_own_label(problem, make_vectors):
+    vectors = make_vectors(problem.labels)
+    labels, calibration = problem.labels.copy(), build(problem, vectors, class_counts=problem.class_counts)
+    before = Head.learn(calibration)[1]
+    first = int(np.argmax(calibration.positions == 0))
+    place = int(calibration.covered[:first].sum())
+    labels[first] = calibration.shortlist.ids[first, 1]
+    known = {"embeddings": vectors, "class_counts": problem.class_counts}
+    after = Head.learn(CalibrationSet.build(problem.scores, labels, problem.k, **known))[1]
+    np.testing.assert_allclose(after[place], before[place], rtol=0, atol=1e-12)
+    assert np.abs(np.delete(after, place, axis=0) - np.delete(before, place, axis=0)).max() > 1e-4
+
+
+def test_rows_of_weight_zero_teach_nothing(problem, make_vectors):
+    vectors, weight = make_vectors(problem.labels), np.where(np.arange(300) % 4 == 0, 0.0, 1.0)
+    first, second = build(problem, vectors).shortlist.ids[:, :2].T
+    # Another candidate, so that the same rows are covered.
+    labels = np.where((weight == 0) & (problem.labels == first), second, problem.labels)
+    assert (labels != problem.labels).sum() > 10
+    models = []
+    for one in (problem.labels, labels):
+        fitted = Reranker(6, "extended", shortlist_tau=0.0).fit(
+            problem.scores, one, class_counts=problem.class_counts, embeddings=vectors, sample_weight=weight
+        )
+        models.append(fitted.rerank(problem.scores, embeddings=vectors).scores)
+    np.testing.assert_allclose(models[0], models[1], atol=1e-6)
 
 
 def swap_within_a_group(calibration, groups):

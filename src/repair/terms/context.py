@@ -78,7 +78,7 @@ class Context:
             basis = basis_of(whole_vectors(shortlist.take(chosen), None), CANDIDATES_WIDTH)
             profiles = profiles_of_candidates(shortlist, basis)
         else:
-            basis = basis_of(whole_vectors(shortlist.take(chosen), scores[rows[chosen]]), SCORES_WIDTH)
+            basis = basis_of(whole_vectors(shortlist.take(chosen), scores[rows[chosen]]), SCORES_WIDTH, centred=True)
             profiles = profiles_of_scores(scores, basis)[rows]
         landmarks = profiles[chosen]
         features = _KernelRows(profiles, landmarks, _whitening(landmarks))

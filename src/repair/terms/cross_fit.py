@@ -13,7 +13,7 @@ import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.folds import group_folds
-from repair.kernels import kernels_for
+from repair.kernels import best_kernels
 from repair.parallel import map_row_blocks
 
 __all__ = ["Features", "RidgeRows", "dense_codes", "mixed"]
@@ -75,12 +75,12 @@ class RidgeRows:
         coefficients : ndarray of float32 (number of penalties, n_targets, d)
         predictions : ndarray (own, k, number of penalties)
         """
+        best_kernels()  # loaded before threads ask for them
         units = own if groups is None else int(groups.max()) + 1
         folds = group_folds(own, groups, min(FOLDS, units), seed=0)
         parts = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
         sums = self._sums([*parts, np.arange(own, len(self.weights))])
         predictions = np.zeros((*wanted.shape, len(self.penalties)))
-        kernels_for(wanted.size)  # loads the compiled ones if they pay, before threads ask for them
 
         def fit_without(which: slice) -> list[AnyArray]:
             left_out = which.start if which.start < len(parts) else -1
@@ -93,7 +93,7 @@ class RidgeRows:
         coefficients = map_row_blocks(fit_without, [slice(one, one + 1) for one in range(len(parts) + 1)])[-1]
         return np.stack(coefficients), predictions
 
-    def _sums(self, parts: Sequence[AnyArray]) -> list[tuple[FloatArray, FloatArray]]:
+    def _sums(self, parts: Sequence[AnyArray]) -> list[tuple[FloatArray, AnyArray]]:
         """Return X'WX and Y'WX over the rows of each part."""
         pieces = [piece for part in parts for piece in np.array_split(part, PARTS)]
         found = map_row_blocks(
@@ -101,11 +101,11 @@ class RidgeRows:
         )
         return [_added(found[first : first + PARTS]) for first in range(0, len(found), PARTS)]
 
-    def _sums_of(self, rows: AnyArray) -> tuple[FloatArray, FloatArray]:
+    def _sums_of(self, rows: AnyArray) -> tuple[FloatArray, AnyArray]:
         import scipy.sparse
 
         size, per_row = self.features.shape[1], self.target_ids.shape[1]
-        gram, moments = np.zeros((size, size)), np.zeros((self.n_targets, size))
+        gram, moments = np.zeros((size, size)), np.zeros((self.n_targets, size), dtype=np.float32)
         for start in range(0, len(rows), ROWS_PER_BLOCK):
             part = rows[start : start + ROWS_PER_BLOCK]
             roots = np.sqrt(self.weights[part, None]).astype(np.float32)
@@ -119,21 +119,21 @@ class RidgeRows:
             moments += targets.T @ block
         return gram, moments
 
-    def _solve(self, sums: Sequence[tuple[FloatArray, FloatArray]]) -> list[AnyArray]:
+    def _solve(self, sums: Sequence[tuple[FloatArray, AnyArray]]) -> list[AnyArray]:
         """Return the coefficients (n_targets, d) for each penalty."""
         gram, moments = _added(sums)
-        targets = moments.astype(np.float32)
         # The inverse in full precision; the many targets can do with less.
-        return [targets @ _inverse(gram, one).astype(np.float32) for one in self.penalties]
+        return [moments @ _inverse(gram, one).astype(np.float32) for one in self.penalties]
 
     def _predict(self, coefficients: list[AnyArray], rows: AnyArray, wanted: IntArray, out: FloatArray) -> None:
         """Write the predictions of some rows."""
+        kernels = best_kernels()  # always the same ones: a fit has the same bits whatever was done before
         for start in range(0, len(rows), ROWS_PER_BLOCK):
             part = rows[start : start + ROWS_PER_BLOCK]
             block, ids = self.features[part], wanted[part]
-            lengths, row_dots = (ids >= 0).sum(axis=1), kernels_for(wanted.size).row_dots
+            lengths = (ids >= 0).sum(axis=1)
             for place, one in enumerate(coefficients):
-                out[part, :, place] = row_dots(block, one, ids, lengths)
+                out[part, :, place] = kernels.row_dots(block, one, ids, lengths)
 
 
 def _inverse(gram: FloatArray, penalty: float) -> FloatArray:
@@ -151,7 +151,7 @@ def _inverse(gram: FloatArray, penalty: float) -> FloatArray:
     return inverse
 
 
-def _added(sums: Sequence[tuple[FloatArray, FloatArray]]) -> tuple[FloatArray, FloatArray]:
+def _added(sums: Sequence[tuple[FloatArray, AnyArray]]) -> tuple[FloatArray, AnyArray]:
     gram, moments = sums[0][0].copy(), sums[0][1].copy()
     for more_gram, more_moments in sums[1:]:
         gram += more_gram

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray
+from repair.arrays import AnyArray, FloatArray, IntArray
 from repair.calibration import CalibrationSet
 from repair.candidates import CandidateView
+from repair.class_table import ClassTable
 from repair.kernels import kernels_for
 from repair.terms.cross_fit import RidgeRows, dense_codes, mixed
 
@@ -49,13 +50,14 @@ class Head:
             vectors.append(calibration.reference.embeddings[known])
             labels.append(calibration.reference.labels[known])
         every = np.concatenate(labels)
-        weights = 1.0 / np.sqrt(np.bincount(every)[every])
+        weights = _class_weights(every, calibration.table)[every]
+        weights[: len(rows)] *= calibration.importance[rows] > 0  # such a row teaches nothing
         problem = RidgeRows(
             _with_constant(np.concatenate(vectors)),
             every[:, None].astype(np.int32),
             np.ones((len(every), 1)),
             calibration.table.n_classes,
-            weights / weights.mean(),
+            weights,
             PENALTIES,
         )
         groups = None if calibration.groups is None else dense_codes(calibration.groups[rows])
@@ -86,6 +88,20 @@ class Head:
         wide = np.zeros((len(kept), n_classes, kept.shape[2]), dtype=np.float32)
         wide[:, : kept.shape[1]] = kept
         return Head(wide)
+
+
+def _class_weights(labels: IntArray, table: ClassTable) -> FloatArray:
+    """Return 1/√count of each class, 1 on average over rows.
+
+    Training counts, where they are known: counts of the very labels would let a row's own label
+    into its column.
+    """
+    given = table.class_counts
+    counts = np.bincount(labels, minlength=table.n_classes) if given is None else given
+    weights = 1.0 / np.sqrt(counts + 1.0)
+    mean = float((counts * weights).sum() / max(counts.sum(), 1.0))
+    found: FloatArray = weights / (mean if mean > 0 else 1.0)
+    return found
 
 
 def _with_constant(embeddings: AnyArray) -> AnyArray:

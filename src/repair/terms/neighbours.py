@@ -60,6 +60,7 @@ class Neighbours:
         groups = np.full(len(labels), -1, dtype=np.int64)
         groups[: len(own)] = np.arange(len(own)) if calibration.groups is None else calibration.groups
         kept = labels >= 0
+        kept[: len(own)] &= calibration.importance > 0
         vectors, labels, groups = vectors[kept].astype(np.float16), labels[kept], groups[kept]
         query_groups = rows if calibration.groups is None else calibration.groups[rows]
         term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)), index)
