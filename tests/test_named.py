@@ -56,3 +56,13 @@ def test_numbered_columns_are_taken_in_their_order(problem):
     assert align_columns(frame, NAMES) is frame
     with pytest.raises(InputError, match="an index entry twice"):
         align_to_classes(pandas.Series([1, 2], index=["a", "a"]), "counts", 2, ["a", "b"])
+
+
+def test_a_row_of_a_data_frame_is_put_into_class_order():
+    import pandas as pd
+
+    row = pd.Series({"b": 2.0, "a": 1.0})
+    assert align_columns(row, ("a", "b")).tolist() == [1.0, 2.0]
+    assert align_columns(pd.Series([2.0, 1.0]), ("a", "b")).tolist() == [2.0, 1.0]
+    with pytest.raises(InputError, match="scores lacks column 'b'"):
+        align_columns(pd.Series({"a": 1.0}), ("a", "b"))

@@ -11,9 +11,10 @@ import numpy as np
 
 from repair.arrays import AnyArray, FloatArray, IntArray, dot
 from repair.calibration import CalibrationSet
-from repair.coverage import choose_shortlist_tau
+from repair.coverage import choose_shortlist_tau, with_adjusted_list
+from repair.decision import Decision
 from repair.design import Design
-from repair.extended import ExtendedProblem
+from repair.extended import ExtendedProblem, fit_extended
 from repair.fitting import Fit, FitSettings, fit_design
 from repair.folds import group_folds
 from repair.grid import PAPER_GRID, SEARCH_TOLERANCE
@@ -158,6 +159,8 @@ class _Rows:
     designs: dict[str, Design]
     shortlist_tau: float
     base_hits: FloatArray
+    terms: tuple[Term, ...]
+    index: str
 
     @classmethod
     def of(
@@ -170,7 +173,7 @@ class _Rows:
         tau = choose_shortlist_tau(calibration) if shortlist_tau is None else shortlist_tau
         designs["extended"] = ExtendedProblem.of(calibration, terms, tau, index=index).design
         hits = (calibration.positions == 0).astype(np.float64)
-        return cls(calibration, designs, tau, hits)
+        return cls(calibration, designs, tau, hits, terms, index)
 
     @property
     def with_counts(self) -> bool:
@@ -194,12 +197,25 @@ class _Rows:
         """Fit a chosen rung on some rows and return where it is right on others (0 elsewhere)."""
         if rung.rung == "base":
             return np.where(test, self.base_hits, 0.0)
+        if rung.rung == "extended":
+            return self._held_out_extended(rung.dial, train, test, settings)
         design = self.designs[rung.rung]
         chosen = replace(settings, lambda_a=rung.lambda_a, lambda_theta=rung.lambda_theta)
-        wanted = _by_evidence(settings) if rung.rung == "extended" else _plain(chosen)
-        fit = fit_design(design.take(train[design.rows]), wanted)
+        fit = fit_design(design.take(train[design.rows]), _plain(chosen))
         which = test[design.rows]
         return self.hits(rung.rung, design.take(which).scores(fit.offsets, fit.weights), which, rung.dial)
+
+    def _held_out_extended(self, dial: float, train: AnyArray, test: AnyArray, settings: FitSettings) -> FloatArray:
+        """Do as `held_out` with terms that learn anew: columns of the common design have seen the test rows."""
+        learned, rows = self.calibration.take(np.flatnonzero(train)), np.flatnonzero(test)
+        held_out = with_adjusted_list(self.calibration.take(rows), self.shortlist_tau)
+        wanted = _by_evidence(settings)
+        correction = fit_extended(learned, self.terms, wanted, tau=self.shortlist_tau, index=self.index).correction
+        lists = correction.profiled(held_out.shortlist, held_out.all_scores)
+        best = correction.scores(lists, Decision(dial)).argmax(axis=1)
+        result = np.zeros(len(test))
+        result[rows] = held_out.covered & (best == held_out.positions)
+        return result
 
 
 def _base(hits: FloatArray) -> RungResult:

@@ -19,7 +19,7 @@ def align_to_classes(values: Any, name: str, n_classes: int, class_names: Sequen
     """
     if isinstance(values, Mapping):
         entries: Mapping[Any, Any] = values
-    elif hasattr(values, "to_dict") and hasattr(values, "index") and not hasattr(values, "columns"):
+    elif _is_series(values):
         if len(set(values.index)) != len(values):
             raise InputError(f"{name} has an index entry twice; give every class one entry")
         entries = values.to_dict()
@@ -34,16 +34,20 @@ def align_to_classes(values: Any, name: str, n_classes: int, class_names: Sequen
 
 
 def column_names(scores: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame, if they are text."""
-    columns = getattr(scores, "columns", None)
+    """Return the names of a data frame's columns, or of one row's entries (a Series), if they are text."""
+    columns = getattr(scores, "columns", scores.index if _is_series(scores) else None)
     if columns is None:
         return None
     listed = tuple(columns)
     return listed if listed and all(isinstance(column, str) for column in listed) else None
 
 
+def _is_series(values: Any) -> bool:
+    return hasattr(values, "to_dict") and hasattr(values, "index") and not hasattr(values, "columns")
+
+
 def align_columns(scores: Any, class_names: Sequence[str] | None) -> Any:
-    """Put a data frame's columns into class order; anything else is returned as it is."""
+    """Put the columns of a data frame, or a row of one, into class order; anything else is returned as it is."""
     columns = column_names(scores)
     if columns is None or class_names is None or columns == tuple(class_names):
         return scores

@@ -60,6 +60,7 @@ def _model(path: Path) -> dict[str, Any]:
     with FieldReader.open(path, FORMAT) as reader:
         metadata = {"library_version": reader.text("library_version"), "schema": reader.integer("schema", 1)}
         row_level = reader.boolean("row_level_content")
+        kept = {name: None if reader.is_null(name) else reader.mapping(name) for name in ("context", "neighbours")}
     with safe_open(path, framework="numpy") as tensors:
         arrays = {name: list(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
     account, table = model.account_, model._fitted().correction.table
@@ -87,6 +88,7 @@ def _model(path: Path) -> dict[str, Any]:
         "gradient_norm": account.gradient_norm,
         "notes": account.notes,
         "row_level_content": row_level,
+        **{f"kept_by_{name}": one for name, one in kept.items() if one is not None},
         "arrays": arrays,
     }
 
