@@ -29,7 +29,7 @@ def test_a_gain_that_may_be_nothing_is_not_called_real(answer):
     unsure = str(replace(SURE, answer=answer, gain=PairedGain(0.009, 0.006, 999), is_open=True, more_units=1000))
     assert "probably" in unsure
     assert "gain is real" not in unsure
-    assert "How much is gained is open; roughly 1000 more labelled rows would settle it." in unsure
+    assert "How much is gained is open; roughly 1,000 more labelled rows would settle it." in unsure
 
 
 def test_base_that_is_kept_keeps_its_sentence_and_tells_what_rare_classes_would_gain():
