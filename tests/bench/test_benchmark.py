@@ -32,7 +32,8 @@ def test_a_folder_from_elsewhere_names_its_own_home(tmp_path):
 
 def test_settings_and_hyperparameters_are_plain(tmp_path):
     birds = Benchmark("birds", "Birds", "example.org", ("birds",), read, TextBase(c=2.0))
-    assert birds.base_settings == {"base": "TextBase", "c": 2.0, "class_weight": None, "tokens": "words"}
+    settings = {"c": 2.0, "class_weight": None, "tokens": "words", "sentences": None}
+    assert birds.base_settings == {"base": "TextBase", **settings}
     assert birds.hyperparameters is None
     silent = Benchmark("birds", "Birds", "example.org", published=Published("a net"))
     assert silent.hyperparameters is None
