@@ -81,7 +81,8 @@ def test_every_start_ends_at_the_same_place(problem, mode):
     order = np.random.default_rng(0).permutation(len(problem.labels))
     one = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores, problem.labels, **problem.known)
     other = Reranker(problem.k, mode, tol=1e-10).fit(problem.scores[order], problem.labels[order], **problem.known)
-    np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-8)
+    # But for a common constant: it changes no probability, and nothing else determines it.
+    np.testing.assert_allclose(*(fit.offsets_ - fit.offsets_.mean() for fit in (one, other)), atol=1e-8)
 
 
 @pytest.mark.parametrize("mode", ["classwise", "pairwise"])

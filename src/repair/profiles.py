@@ -36,8 +36,8 @@ def profiles_of_scores(scores: AnyArray, basis: AnyArray) -> AnyArray:
     --------
     >>> import numpy as np
     >>> from repair.profiles import profiles_of_scores
-    >>> profiles_of_scores(np.array([[3.0, -1.0, 1.0]]), np.eye(3, dtype=np.float32)).round(2).tolist()
-    [[0.71, -0.71, 0.0]]
+    >>> profiles_of_scores(np.array([[4.0, -4.0, 0.0, 0.0]]), np.eye(4, dtype=np.float32)).round(1)
+    array([[ 0.7, -0.7,  0. ,  0. ]], dtype=float32)
     """
     profiles = np.empty((len(scores), basis.shape[1]), dtype=np.float32)
 

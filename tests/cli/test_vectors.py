@@ -83,7 +83,9 @@ def test_vectors_that_the_model_does_not_look_at_are_noted(repair, data, vectors
 
 def test_inspect_parts_notes_and_sizes(repair, extended):
     text = repair("inspect", extended).out
-    assert "context.matrix 12×12" in text
+    assert "context.basis 12×12" in text
+    assert "context.matrix 12×" in text
+    assert "kept by context" in text
     assert "kB)" in text
     notes = next(line for line in text.splitlines() if line.startswith("notes"))
     assert "; neighbours: the model keeps 400 labelled rows" in notes
