@@ -70,8 +70,8 @@ def whole_vectors(shortlist: Shortlist, scores: AnyArray | None) -> AnyArray:
 def basis_of(vectors: AnyArray, width: int, *, centred: bool = False) -> AnyArray:
     """Return the (K, `width`) basis that keeps most of the length of some rows' vectors (m, K).
 
-    With `centred`, a number added to all K scores of a row changes nothing, to the last bits: nor
-    then do scores of classes that came later, which count in the row's mean.
+    With `centred`, a number added to all K scores of a row changes nothing but rounding; nor then do
+    scores of classes that came later, which count in the row's mean.
     """
     basis = _main_directions(vectors, width)
     return basis - basis.mean(axis=0) if centred else basis

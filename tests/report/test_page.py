@@ -118,6 +118,8 @@ def test_bad_arguments_are_named(tmp_path, rows, model, diagnosis):
     def write(*sets, **options):
         write_report(tmp_path / "r.html", model, *sets, diagnosis=diagnosis, **options)
 
+    with pytest.raises(InputError, match="model is str; pass a fitted reranker, after the path"):
+        write_report(model, "r.html", rows.calibration)
     with pytest.raises(InputError, match="calibration is list; pass a ScoreSet"):
         write([1, 2])
     with pytest.raises(InputError, match="row_texts has 3 entries, but there are 300 rows"):

@@ -95,6 +95,8 @@ def gather(
 ) -> Content:
     """Compute what a report shows; see `repair.report.write_report` for the arguments."""
     count = check_count(rows, "rows", low=0)
+    if not isinstance(model, ShortlistReranker):
+        raise InputError(f"model is {type(model).__name__}; pass a fitted reranker, after the path")
     for name, given in (("calibration", calibration), ("test", test)):
         if not isinstance(given, ScoreSet) and (given is not None or name == "calibration"):
             raise InputError(f"{name} is {type(given).__name__}; pass a ScoreSet, such as ScoreSet(scores, labels)")
