@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from repair import ConvergenceWarning, InputError, Reranker, Shortlist
-from repair.shrinkage import frequency_groups, leap_from, next_variances, paper_shrinkage
+from repair.shrinkage import frequency_groups, next_variances, paper_shrinkage
+from repair.variance_search import VarianceSearch
 
 
 def test_paper_formula_by_hand():
@@ -37,12 +38,11 @@ def test_variances_stand_still_where_em_does(leap):
     rng = np.random.default_rng(0)
     information = rng.uniform(0.5, 20, size=400)
     raw = rng.normal(0, 0.8, size=400) + rng.normal(size=400) / np.sqrt(information)
-    groups, variance, before = np.zeros(400, dtype=np.int32), np.ones(1), None
+    groups, variance, search = np.zeros(400, dtype=np.int32), np.ones(1), VarianceSearch(1)
     for _ in range(8 if leap else 60):
         trust = information * variance / (1 + information * variance)
         step = np.log(next_variances(variance, trust * raw, information, groups) / variance)
-        moved = step if before is None or not leap else leap_from(step, before[0], np.log(variance / before[1]))
-        before, variance = (step, variance), variance * np.exp(moved)
+        variance = np.exp(search.next(np.log(variance), step)) if leap else variance * np.exp(step)
     trust = information * variance / (1 + information * variance)
     em = np.mean((trust * raw) ** 2 + 1 / (information + 1 / variance))
     assert em == pytest.approx(variance[0], rel=1e-6)
@@ -55,14 +55,6 @@ def test_groups_without_data_or_without_spread_are_left_in_peace():
     assert updated[0] == pytest.approx(0.5 / 1.6)
     assert updated[1] == 1.0  # no class of this group has data
     assert updated[2] == pytest.approx(1e-8)
-
-
-def test_a_leap_finds_the_end_of_a_geometric_approach():
-    """From 3, steps of −0.2, −0.16, … lead to 2; from 2.8 on that is −0.8."""
-    assert leap_from(np.array([-0.16]), np.array([-0.2]), np.array([-0.2])) == pytest.approx([-0.8])
-    assert leap_from(np.zeros(1), np.zeros(1), np.zeros(1)) == pytest.approx([0.0])
-    assert leap_from(np.array([0.3]), np.array([-0.1]), np.array([-0.2])) == pytest.approx([0.15])  # between the two
-    assert leap_from(np.array([0.1]), np.array([0.1001]), np.array([1.0])) == pytest.approx([3.0])  # no farther
 
 
 def test_eb_means_are_at_their_optimum_even_when_deviations_vanish():

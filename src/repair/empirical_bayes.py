@@ -17,10 +17,10 @@ from repair.shrinkage import (
     SMALLEST_VARIANCE,
     GroupPrior,
     Shrinkage,
-    leap_from,
     next_variances,
 )
 from repair.solver import minimize
+from repair.variance_search import VarianceSearch
 
 __all__ = ["fit_with_priors"]
 
@@ -28,6 +28,8 @@ __all__ = ["fit_with_priors"]
 #: rounds.
 OFFSET_TOLERANCE, STEP_TOLERANCE = 1e-5, 0.02
 MAX_PRIOR_ROUNDS = 500
+#: While variances still move, fits need not be exact: the gradient may be this share of the largest move.
+INEXACT = 1e-5
 #: A solver that fell short for rounding's sake may get there from where it stands, but not for ever.
 SETTLED_ENOUGH = 4
 
@@ -41,25 +43,24 @@ def fit_with_priors(problem: FitProblem) -> Fit:
     # One variance for each group, and a last one for the weights.
     variances = _first_variances(per_row, settings.lambda_a, settings.lambda_theta, n_groups)
     parameters, last, converged, rounds = np.zeros(logit.logit.size + n_groups), None, False, 0
-    settled = 0
-    before: tuple[FloatArray, FloatArray] | None = None
+    settled, tolerance, search = 0, max(settings.tol, INEXACT), VarianceSearch(n_groups + 1)
     while not converged and rounds < MAX_PRIOR_ROUNDS:
         rounds += 1
         used = variances
         logit.set_strength(1.0 / (per_row * used[active]), 1.0 / (per_row * used[-1] * problem.copies))
-        solution = minimize(logit, parameters, settings.tol, settings.max_iterations)
+        solution = minimize(logit, parameters, tolerance, settings.max_iterations)
         parameters = solution.parameters
         deviations, weights, means = logit.parts(parameters)
         found = np.concatenate([deviations + means[active], weights])
         step = np.log(_next(problem, used, deviations, weights, active) / used)
         # Parameters hardly move either where variances are so large that they do not matter: not the end.
         stands = last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
-        settled += stands and bool((np.abs(step) <= STEP_TOLERANCE).all())
+        stands &= bool((np.abs(step) <= STEP_TOLERANCE).all())
+        settled += stands and tolerance == settings.tol
         converged = settled >= (1 if solution.converged else SETTLED_ENOUGH)
+        tolerance = settings.tol if stands else max(settings.tol, INEXACT * float(np.abs(step).max()))
         last = found
-        leap = step if before is None else leap_from(step, before[0], np.log(used / before[1]))
-        before = step, used
-        variances = np.clip(used * np.exp(leap), SMALLEST_VARIANCE, LARGEST_VARIANCE)
+        variances = np.clip(np.exp(search.next(np.log(used), step)), SMALLEST_VARIANCE, LARGEST_VARIANCE)
     fit = replace(problem.fit_from(found, solution), lambda_theta=float(1.0 / (per_row * used[-1])))
     if not settings.with_offsets:
         return fit if converged else replace(fit, solution=replace(solution, converged=False))

@@ -16,7 +16,6 @@ __all__ = [
     "GroupPrior",
     "Shrinkage",
     "frequency_groups",
-    "leap_from",
     "next_variances",
     "paper_shrinkage",
     "shrinkage_groups",
@@ -26,9 +25,6 @@ __all__ = [
 SMALLEST_VARIANCE = 1e-8
 #: An offset that varies by more than this (in logarithms of odds) is not an offset any more.
 LARGEST_VARIANCE = 1e6
-#: A leap goes no farther than this, in logarithms, and multiplies a step by no less and no more than these.
-LONGEST_LEAP = 3.0
-SHORTEST_FACTOR, LONGEST_FACTOR = 0.5, 200.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,25 +95,6 @@ def next_variances(
     known = np.bincount(groups, information > 0, minlength=len(variances)) > 0
     updated = np.where(trust > 0, spread / np.where(trust > 0, trust, 1.0), 0.0)
     return np.where(known, np.clip(updated, SMALLEST_VARIANCE, LARGEST_VARIANCE), variances)
-
-
-def leap_from(step: FloatArray, last_step: FloatArray, moved: FloatArray) -> FloatArray:
-    """Return how far to move logarithms of variances, given the update's own step here and where we were.
-
-    The update creeps where data say little.  Each step is therefore lengthened as if steps went on
-    shrinking as fast as they did since the last point, `moved` away (a secant, one for each variance).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from repair.shrinkage import leap_from
-    >>> leap_from(np.array([0.5]), np.array([1.0]), np.array([1.0]))  # 1, ½, ¼, … is 1 from here on
-    array([1.])
-    """
-    shrunk = last_step - step
-    factor = np.where(moved * shrunk > 0, moved / np.where(shrunk == 0, 1.0, shrunk), 1.0)
-    leap: FloatArray = step * np.clip(factor, SHORTEST_FACTOR, LONGEST_FACTOR)
-    return np.clip(leap, -LONGEST_LEAP, LONGEST_LEAP)
 
 
 def paper_shrinkage(
