@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, is_full
 from repair.calibration import CalibrationSet, tilted_weights
 from repair.candidates import CandidateView
 from repair.class_table import ClassTable
@@ -102,8 +102,8 @@ class Design:
 
     def standardised(self) -> "Design":
         """Return the design with penalties that are the same whatever units the columns come in."""
-        real = self.ids != PAD_ID
-        spread = np.array([_spread(self.columns[:, :, place], real) for place in range(self.columns.shape[2])])
+        real = None if is_full(self.lengths, self.ids.shape[1]) else (self.ids != PAD_ID).T
+        spread = [_spread(column, real) for column in self.columns.T]
         scaled = (copies / one**2 for copies, one in zip(self.copies, spread, strict=True))
         return replace(self, copies=tuple(float(one) for one in scaled))
 
@@ -155,10 +155,13 @@ class Design:
         return likelihood
 
 
-def _spread(column: FloatArray, real: AnyArray) -> float:
-    """Return how far a column's values lie from their row's mean, the only thing a softmax sees; 1 for none."""
-    mean = np.where(real, column, 0.0).sum(axis=1) / np.maximum(real.sum(axis=1), 1)
-    found = float(np.sqrt(np.square(column - mean[:, None])[real].mean()))
+def _spread(column: FloatArray, real: AnyArray | None) -> float:
+    """Return how far a column's values (k, n) lie from their row's mean, the only thing a softmax sees; 1 for none."""
+    if real is None:
+        apart = column - column.mean(axis=0)
+    else:
+        apart = (column - np.where(real, column, 0.0).sum(axis=0) / np.maximum(real.sum(axis=0), 1))[real]
+    found = float(np.sqrt(np.square(apart).mean()))
     return found if found > 0 else 1.0
 
 

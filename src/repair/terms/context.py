@@ -33,7 +33,7 @@ __all__ = ["READS", "Context"]
 #: What a profile can be made of: the scores of all classes, or those of the candidates.
 READS = ("scores", "candidates")
 #: Rows that others are compared with, at most.
-LANDMARKS = 384
+LANDMARKS = 256
 #: The ridge's penalties, in rows: how much evidence a pattern needs to be heard.
 PENALTIES = (0.1, 1.0, 10.0)
 #: Directions in which landmarks differ less than this, beside the widest, are noise.

@@ -140,14 +140,14 @@ def _inverse(gram: FloatArray, penalty: float) -> FloatArray:
     """Return the inverse of a Gram matrix with a penalty on its diagonal, by Cholesky's method."""
     from scipy.linalg import lapack
 
-    penalised: FloatArray = gram + penalty * np.eye(len(gram))
-    factor, failed = lapack.dpotrf(penalised, lower=True)
-    inverse: FloatArray
+    penalised = gram.copy()
+    np.fill_diagonal(penalised, penalised.diagonal() + penalty)
+    factor, failed = lapack.dpotrf(penalised.T, lower=True)
     if failed:  # rounding has made it indefinite
-        inverse = np.linalg.pinv(penalised, hermitian=True).astype(np.float64)
-    else:
-        lower = np.tril(lapack.dpotri(factor, lower=True)[0])
-        inverse = lower + np.tril(lower, -1).T
+        return np.linalg.pinv(penalised, hermitian=True).astype(np.float64)
+    lower = lapack.dpotri(factor, lower=True, overwrite_c=True)[0]  # zero above its diagonal
+    inverse: FloatArray = lower + lower.T
+    np.fill_diagonal(inverse, lower.diagonal())
     return inverse
 
 
