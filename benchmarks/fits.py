@@ -32,7 +32,7 @@ def measure_fits(n, n_classes, k):
     with a_core_each():
         turns = [
             (best_of(lambda: fit("pairwise", **PENALTY), 5)[0], best_of(pseudo_code, 1, warm=False)[0])
-            for _ in range(6)
+            for _ in range(10)
         ]  # by turns, so that a noisy moment hits both
     ours, theirs = (min(times) for times in zip(*turns, strict=True))
     note = f"objective {model.objective_ - objective:+.0e}"

@@ -250,7 +250,7 @@ def test_a_row_alone_in_numpy_has_the_bits_of_a_compiled_batch(problem, monkeypa
         scores, problem.labels, **problem.known
     )
     batch = model.rerank(scores)
-    monkeypatch.setattr("repair.kernels.COMPILED", "not loaded")
+    monkeypatch.setattr("repair.kernels.loaded", None)
     for row in range(40):
         alone = model.rerank(scores[row])
         assert alone.scores.tobytes() == batch.scores[row].tobytes()

@@ -12,6 +12,7 @@ __all__ = [
     "BoolArray",
     "FloatArray",
     "IntArray",
+    "as_floats",
     "dot",
     "is_full",
     "read_only",
@@ -26,6 +27,25 @@ AnyArray: TypeAlias = NDArray[Any]
 #: What stands in a slot of a row that has fewer candidates than its neighbours.
 PAD_ID = -1
 PAD_SCORE = -np.inf
+
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def as_floats(scores: AnyArray) -> AnyArray:
+    """Return scores in a type that is computed with: float32 and float64 as they are, float16 as float32, else float64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.arrays import as_floats
+    >>> as_floats(np.array([1, 2])).dtype
+    dtype('float64')
+    """
+    kind = scores.dtype
+    if kind in (_FLOAT32, _FLOAT64):
+        return scores
+    return scores.astype(np.float32 if kind == np.float16 else np.float64)
 
 
 def dot(left: FloatArray, right: FloatArray) -> float:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray, IntArray, dot
+from repair.arrays import AnyArray, FloatArray, IntArray, as_floats, dot
 from repair.calibration import CalibrationSet
 from repair.class_table import ClassTable
 from repair.kernels import kernels_for
@@ -54,9 +54,7 @@ def _classes_above(scores: AnyArray, labels: IntArray, table: ClassTable) -> Int
     kernels = kernels_for(scores.size)
 
     def count(rows: slice) -> None:
-        block = np.ascontiguousarray(scores[rows])
-        if block.dtype not in (np.float32, np.float64):
-            block = block.astype(np.float32 if block.dtype == np.float16 else np.float64)
+        block = np.ascontiguousarray(as_floats(scores[rows]))
         adjustments = np.outer(TAUS, -table.log_counts).astype(block.dtype)
         kernels.labels_above(block, adjustments, labels[rows], above[rows])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray
+from repair.arrays import AnyArray, FloatArray, as_floats
 from repair.parallel import even_blocks, map_row_blocks
 from repair.shortlist import Shortlist
 
@@ -111,9 +111,7 @@ def root_shares(shortlist: Shortlist, adjustment: FloatArray | None = None) -> F
 
 def _centred(scores: AnyArray) -> AnyArray:
     """Return scores less their row's mean as float32; 0 where they are −Inf."""
-    known: Any = scores
-    if scores.dtype not in (np.float32, np.float64):
-        known = scores.astype(np.float32 if scores.dtype == np.float16 else np.float64)
+    known: Any = as_floats(scores)
     mean = known.mean(axis=1, keepdims=True)
     if not np.isneginf(mean).any():
         centred: AnyArray = np.subtract(known, mean, dtype=known.dtype).astype(np.float32, copy=False)

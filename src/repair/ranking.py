@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
+from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray
 from repair.errors import InputError
 from repair.inputs import check_labels, numeric_array
 from repair.kernels import kernels_for
@@ -102,7 +102,9 @@ class Ranking:
             kernels.rank_rows(part.ids, scores, part.lengths, order[rows], ids[rows], ranked[rows])
 
         map_row_blocks(fill, blocks)
-        return cls(read_only(ids), read_only(ranked), read_only(order), shortlist.n_classes)
+        for made in (ids, ranked, order):
+            made.setflags(write=False)  # ours alone, so no view is needed
+        return cls(ids, ranked, order, shortlist.n_classes)
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import chain
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, IntArray, read_only
+from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, IntArray, as_floats, read_only
 from repair.errors import InputError, InputWarning, warn_user
 from repair.inputs import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array, refuse_score
 from repair.kernels import kernels_for
@@ -123,13 +124,11 @@ class Shortlist:
         kernels = kernels_for(array.size, wanted)
 
         def fill(rows: slice) -> int:
-            block = array[rows]
-            if block.dtype not in (np.float32, np.float64):
-                block = block.astype(np.float32 if block.dtype == np.float16 else np.float64)
+            block = as_floats(array[rows])
             chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment.astype(block.dtype))
             bad = int(kernels.top_k(chosen_by, SCORE_LIMIT, ids[rows], best[rows]))
             if bad < 0 and adjustment is not None:
-                ids[rows], best[rows] = _raw_order(block, ids[rows])
+                _to_raw_order(kernels, block, ids[rows], best[rows])
             return bad if bad < 0 else bad + rows.start
 
         bad_rows = [row for row in map_row_blocks(fill, row_blocks(n_rows, SCORES_PER_BLOCK // n_classes)) if row >= 0]
@@ -200,7 +199,8 @@ class Shortlist:
     @lazy
     def is_full(self) -> bool:
         """Whether there is no padding: every row has all its candidates."""
-        return bool((self.ids[:, -1] != PAD_ID).all())
+        last = self.ids[:, -1]
+        return bool(last[0] != PAD_ID) if len(last) == 1 else bool((last != PAD_ID).all())
 
     @lazy
     def lengths(self) -> IntArray:
@@ -295,13 +295,17 @@ def _fill_up(ids: Candidates, scores: Candidates) -> tuple[Candidates, Candidate
     return filled_ids, filled_scores
 
 
-def _raw_order(scores: AnyArray, ids: IntArray) -> tuple[IntArray, FloatArray]:
-    """Put the base's best class on each list if it is not there, and sort by the base's scores."""
+def _to_raw_order(kernels: ModuleType, scores: AnyArray, ids: IntArray, listed: FloatArray) -> None:
+    """Put the base's best class on each list if it is not there, and sort `ids` by the base's scores, in place."""
     best = scores.argmax(axis=1).astype(np.int32)
     lost = ~(ids == best[:, None]).any(axis=1) & (ids[:, 0] != PAD_ID)
     ids[lost, -1] = best[lost]
-    raw = np.take_along_axis(scores, np.maximum(ids, 0).astype(np.int64), axis=1).astype(np.float64)
-    return _base_order(ids, np.where(ids == PAD_ID, PAD_SCORE, raw))
+    last = scores.shape[1]  # stands for padding until the ids are sorted: equal scores go by lower id
+    by_id = np.sort(np.where(ids == PAD_ID, last, ids), axis=1)
+    raw = np.take_along_axis(scores, np.minimum(by_id, last - 1), axis=1).astype(np.float64)
+    lengths = (by_id < last).sum(axis=1, dtype=np.int32)
+    by_id[by_id == last] = PAD_ID
+    kernels.rank_rows(by_id, raw, lengths, np.empty_like(ids), ids, listed)
 
 
 def _bad_score(array: AnyArray, row: int) -> InputError:

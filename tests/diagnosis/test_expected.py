@@ -95,7 +95,7 @@ def test_truly_contradictory_pairs_show_as_an_excess(n_pairs):
 def test_the_result_does_not_depend_on_threads_or_kernel(monkeypatch):
     shortlist, labels, _ = separable(0)
     model = Reranker(6, "classwise").fit(shortlist, labels)
-    monkeypatch.setattr("repair.kernels.COMPILED", "not loaded")
+    monkeypatch.setattr("repair.kernels.loaded", None)
     results = []
     for threads, compile_from in [("1", 1 << 30), ("4", 1 << 30), ("4", 0)]:
         monkeypatch.setenv("REPAIR_NUM_THREADS", threads)

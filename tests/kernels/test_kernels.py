@@ -14,7 +14,7 @@ KERNELS = (plain, compiled)
 
 def test_small_batches_need_no_compiler_and_large_ones_use_it(monkeypatch):
     assert kernels_for(1) is compiled  # it is loaded, so why not
-    monkeypatch.setattr("repair.kernels.COMPILED", "not loaded")
+    monkeypatch.setattr("repair.kernels.loaded", None)
     assert kernels_for(COMPILE_FROM - 1) is plain
     assert kernels_for(COMPILE_FROM) is compiled is best_kernels()
 
@@ -32,6 +32,8 @@ def test_while_one_thread_imports_numba_the_others_use_numpy(monkeypatch):
     from types import ModuleType
 
     half_imported = ModuleType("repair.kernels.compiled")
+    assert sys.modules["repair.kernels"].loaded is compiled  # the last line of the import has put it there
+    monkeypatch.setattr("repair.kernels.loaded", None)
     monkeypatch.setitem(sys.modules, "repair.kernels.compiled", half_imported)
     assert kernels_for(1) is plain
 

@@ -6,9 +6,7 @@ else.  The two agree to the last bit wherever a ranking depends on it (top-k, or
 similarity means) and to rounding in the fitted sums; the tests hold each to the other.
 """
 
-import sys
 from types import ModuleType
-from typing import cast
 
 from repair.kernels import plain
 
@@ -18,8 +16,9 @@ __all__ = ["COMPILE_FROM", "LONG_LIST", "best_kernels", "kernels_for", "plain"]
 COMPILE_FROM = 1 << 16
 #: With more candidates a row than this, numpy's sort is the better way to order them.
 LONG_LIST = 1 << 10
-#: Once this module is loaded, by a fit or a large batch, it serves small batches and single rows too.
-COMPILED = "repair.kernels.compiled"
+#: `compiled`, once a fit or a large batch has loaded it: then it serves small batches and single rows too.  It writes
+#: itself here when it is complete, not while another thread is still importing it.
+loaded: ModuleType | None = None
 
 
 def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
@@ -29,9 +28,8 @@ def kernels_for(size: int, n_candidates: int = 1) -> ModuleType:
     """
     if n_candidates > LONG_LIST:
         return plain
-    loaded = sys.modules.get(COMPILED)
-    if getattr(loaded, "READY", False):  # not while another thread is still importing it
-        return cast(ModuleType, loaded)
+    if loaded is not None:
+        return loaded
     return plain if size < COMPILE_FROM else best_kernels()
 
 

@@ -4,6 +4,9 @@ Nothing here validates or allocates per row; `repair.kernels.plain` says in nump
 computes, in files of the same names.
 """
 
+import sys
+
+from repair import kernels
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
 from repair.kernels.compiled.pairs import (
     add_column,
@@ -34,5 +37,5 @@ __all__ = [
     "top_k",
 ]
 
-#: The last line of the import: until then other threads use `repair.kernels.plain`.
-READY = True
+# The last line of the import: until then other threads use `repair.kernels.plain`.
+kernels.loaded = sys.modules[__name__]
