@@ -306,7 +306,7 @@ def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
     if not len(several):
         return None
     lowest = scores[:, -1] if shortlist.is_full else scores[np.arange(len(scores)), lengths - 1]
-    span = (scores[:, 0] - lowest)[several]
+    span = scores[several, 0] - lowest[several]
     row = int(np.argmax(span))
     if span[row] <= WIDE_SPAN:  # whatever the usual span is; most often so, and the median is spared
         return None

@@ -264,6 +264,12 @@ def test_a_sound_problem_gets_no_warning():
     assert warnings_of(*sound_problem()) == ""
 
 
+def test_rows_without_a_candidate_get_no_warning_from_numpy():
+    scores, labels = sound_problem()
+    scores[5] = -np.inf
+    assert "invalid value" not in warnings_of(scores, labels)
+
+
 def test_traps_are_warned_of():
     scores, labels = sound_problem()
     share = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
