@@ -49,6 +49,33 @@ def test_variances_stand_still_where_em_does(leap):
     assert variance[0] == pytest.approx(0.64, abs=0.15)
 
 
+def test_tiny_scores_get_their_large_weight():
+    """Their gradients are small before anything is fitted; a rough fit that takes no step would find nothing to fit."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 10, size=2000)
+    scores = rng.normal(size=(2000, 10)) + 2 * np.eye(10)[labels]
+    model = Reranker(5, "pairwise_only", terms=["score_gap"]).fit(1e-6 * scores, labels)
+    assert model.converged_
+    assert model.weights_["score_gap"] > 1000.0  # as much as a prior as wide as can be lets through
+
+
+@pytest.mark.parametrize(("n", "bias"), [(100, 0.0), (100, 1.0), (400, 0.0), (400, 1.0)])
+def test_what_is_called_converged_has_a_small_gradient(n, bias):
+    """Although the fits on the way are rough, and a solver that gets one iteration falls short of the last digits."""
+    rng = np.random.default_rng(3)
+    share = 1.0 / np.arange(1, 13)
+    share /= share.sum()
+    labels = rng.choice(12, n, p=share)
+    shift = bias * rng.normal(size=12)
+    scores = rng.normal(size=(n, 12)) + 2 * np.eye(12)[labels] + shift + 0.5 * np.log(share)
+    counts = (5000 * share).astype(int)
+    model = Reranker(5, tol=1e-12, max_iterations=1, shrinkage_groups=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(scores, labels, class_counts=counts)
+    assert not model.converged_ or model.gradient_norm_ <= 1e-12
+
+
 def test_groups_without_data_or_without_spread_are_left_in_peace():
     groups = np.array([0, 0, 1, 2], dtype=np.int32)
     updated = next_variances(np.ones(3), np.array([0.5, -0.5, 9.0, 0.0]), np.array([4.0, 4.0, 0.0, 1e-300]), groups)

@@ -23,6 +23,11 @@ def test_downwards_a_leap_takes_steps_for_linear_in_the_variance():
     assert leap(-0.19, -0.2, -0.2) == pytest.approx(-3.0)  # linear, that would be below zero
 
 
+def test_after_a_long_move_downwards_the_secant_is_in_logarithms():
+    """Linear in the variance, a move of −2.7 would always promise the cap."""
+    assert leap(-0.4, -2.7, -2.7) == pytest.approx(-0.4 * 2.7 / 2.3)
+
+
 def test_a_leap_stays_where_nothing_moves_and_goes_back_between_two_signs():
     assert leap(0.0, 0.0, 0.0) == 0.0
     assert leap(0.3, -0.1, -0.2) == pytest.approx(0.15)

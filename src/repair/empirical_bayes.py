@@ -28,7 +28,8 @@ __all__ = ["fit_with_priors"]
 #: rounds.
 OFFSET_TOLERANCE, STEP_TOLERANCE = 1e-5, 0.02
 MAX_PRIOR_ROUNDS = 500
-#: While variances still move, fits need not be exact: the gradient may be this share of the largest move.
+#: While variances still move, fits need not be exact: the gradient may be this share of the largest move.  They take a
+#: step at least, or the next variances would be those of parameters that know nothing of these.
 INEXACT = 1e-5
 #: A solver that fell short for rounding's sake may get there from where it stands, but not for ever.
 SETTLED_ENOUGH = 4
@@ -48,7 +49,7 @@ def fit_with_priors(problem: FitProblem) -> Fit:
         rounds += 1
         used = variances
         logit.set_strength(1.0 / (per_row * used[active]), 1.0 / (per_row * used[-1] * problem.copies))
-        solution = minimize(logit, parameters, tolerance, settings.max_iterations)
+        solution = minimize(logit, parameters, settings.tol, settings.max_iterations, rough=tolerance)
         parameters = solution.parameters
         deviations, weights, means = logit.parts(parameters)
         found = np.concatenate([deviations + means[active], weights])
@@ -56,8 +57,9 @@ def fit_with_priors(problem: FitProblem) -> Fit:
         # Parameters hardly move either where variances are so large that they do not matter: not the end.
         stands = last is not None and bool((np.abs(found - last) <= OFFSET_TOLERANCE).all())
         stands &= bool((np.abs(step) <= STEP_TOLERANCE).all())
-        settled += stands and tolerance == settings.tol
-        converged = settled >= (1 if solution.converged else SETTLED_ENOUGH)
+        exact = stands and tolerance == settings.tol
+        settled += exact
+        converged = exact and (solution.converged or settled >= SETTLED_ENOUGH)
         tolerance = settings.tol if stands else max(settings.tol, INEXACT * float(np.abs(step).max()))
         last = found
         variances = np.clip(np.exp(search.next(np.log(used), step)), SMALLEST_VARIANCE, LARGEST_VARIANCE)

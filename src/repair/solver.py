@@ -58,8 +58,10 @@ class Solution:
     converged: bool
 
 
-def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iterations: int) -> Solution:
-    """Minimise until the largest gradient entry is at most `tolerance`.
+def minimize(
+    objective: Objective, start: FloatArray, tolerance: float, max_iterations: int, rough: float = 0.0
+) -> Solution:
+    """Minimise until the largest gradient entry is at most `tolerance`; after one step, `rough` is enough if larger.
 
     Entries are measured in units of their column where that is larger than 1: with scores in the
     millions, a gradient of 1e-8 in plain units is below what rounding allows.
@@ -68,10 +70,10 @@ def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iter
     parameters = start.copy()
     value, gradient = objective.value_and_gradient(parameters)
     evaluations, products = 1, 0
-    precondition = None
+    precondition, wanted = None, max(tolerance, rough)
     for iteration in range(max_iterations + 1):
         norm = _largest(gradient, units)
-        if norm <= tolerance or iteration == max_iterations or not np.isfinite(value):
+        if norm <= (wanted if iteration else tolerance) or iteration == max_iterations or not np.isfinite(value):
             break
         forcing = min(0.1, norm**0.5)
         if precondition is None:
@@ -94,7 +96,7 @@ def minimize(objective: Objective, start: FloatArray, tolerance: float, max_iter
             precondition = None
         parameters, value, gradient = trial, trial_value, trial_gradient
     norm = _largest(gradient, units)
-    return Solution(parameters, value, norm, iteration, evaluations, products, bool(norm <= tolerance))
+    return Solution(parameters, value, norm, iteration, evaluations, products, bool(norm <= wanted))
 
 
 def _largest(gradient: FloatArray, units: FloatArray) -> float:

@@ -12,6 +12,8 @@ __all__ = ["VarianceSearch", "leap_from"]
 #: A leap goes no farther than this, in logarithms, and multiplies a step by no less and no more than these.
 LONGEST_LEAP = 3.0
 SHORTEST_FACTOR, LONGEST_FACTOR = 0.5, 200.0
+#: Steps are taken for linear in the variance over no more than this, in logarithms: a leap from farther passes roots.
+NEAR = 1.0
 
 
 class VarianceSearch:
@@ -52,7 +54,7 @@ def leap_from(step: FloatArray, last_step: FloatArray, moved: FloatArray) -> Flo
     Each step is lengthened as if steps went on shrinking as fast as they did since the last point,
     `moved` away (a secant).  Upwards that is a secant in logarithms; downwards, where a prior is
     already narrower than what is known of each offset, steps are as good as linear in the variance
-    itself.  Where steps do not shrink at all, because they are tiny or another variance has moved
+    itself, near by.  Where steps do not shrink at all, because they are tiny or another variance has moved
     too, twice the last move is taken.
 
     Examples
@@ -64,7 +66,7 @@ def leap_from(step: FloatArray, last_step: FloatArray, moved: FloatArray) -> Flo
     """
     shrunk = last_step - step
     shrinking = moved * shrunk > 0
-    down = shrinking & (step < 0)
+    down = shrinking & (step < 0) & (moved > -NEAR)
     distance = np.where(down, -np.expm1(-moved), moved)
     factor = np.where(shrinking, distance / np.where(shrunk == 0, 1.0, shrunk), 1.0)
     leap: FloatArray = step * np.clip(factor, SHORTEST_FACTOR, LONGEST_FACTOR)
