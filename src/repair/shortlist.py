@@ -223,8 +223,12 @@ class Shortlist:
     def take(self, rows: "int | slice | Sequence[int] | AnyArray") -> "Shortlist":
         """Return the shortlist of some rows, given as an index, a slice, indices or a boolean mask."""
         which = rows if isinstance(rows, slice) else np.atleast_1d(np.asarray(rows))
+        if isinstance(which, np.ndarray) and which.dtype != np.bool_:
+            ids, scores = self.ids.take(which, axis=0), self.scores.take(which, axis=0)  # several times as quick
+        else:
+            ids, scores = self.ids[which], self.scores[which]
         vectors, profiles = (None if one is None else one[which] for one in (self.embeddings, self.profiles))
-        taken = Shortlist._of_checked(self.ids[which], self.scores[which], self.n_classes, vectors, profiles)
+        taken = Shortlist._of_checked(ids, scores, self.n_classes, vectors, profiles)
         if self.__dict__.get("is_full"):
             taken.is_full = True
         return taken
