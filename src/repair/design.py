@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from repair import scratch
 from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray, is_full
 from repair.calibration import CalibrationSet, tilted_weights
 from repair.candidates import CandidateView
@@ -13,13 +12,10 @@ from repair.class_table import ClassTable
 from repair.kernels import kernels_for
 from repair.lazy import lazy
 from repair.parallel import even_blocks, map_row_blocks
+from repair.ranking import SLOTS_PER_BLOCK
 from repair.terms import Term
 
 __all__ = ["Design"]
-
-#: Candidate slots per block when columns are computed: a column of a block stays in the cache, and is too small for the
-#: allocator to ask the system for fresh memory each time.
-SLOTS_PER_BLOCK = 3 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +65,7 @@ class Design:
         shortlist, table = calibration.shortlist, calibration.table
         covered = shortlist if len(rows) == len(shortlist) else shortlist.take(rows)
         n_rows, k = covered.ids.shape
-        base, columns = scratch.empty((k, n_rows)), scratch.empty((len(terms), k, n_rows))
+        base, columns = np.empty((k, n_rows)), np.empty((len(terms), k, n_rows))
 
         def fill(block: slice) -> None:
             view = CandidateView(covered.take(block), table, tau)
@@ -138,7 +134,7 @@ class Design:
         """Return each candidate's place among `classes`, 0 on padding; rows run fastest."""
         place = np.zeros(self.table.n_classes, dtype=np.int32)
         place[self.classes] = np.arange(len(self.classes), dtype=np.int32)
-        return scratch.contiguous(kernels_for(self.ids.size).per_class(place, self.ids).T).T
+        return np.asfortranarray(kernels_for(self.ids.size).per_class(place, self.ids))
 
     def row_weights(self, alpha: float) -> FloatArray:
         """Return the rows' weights w, adding up to 1."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair import scratch
 from repair.arrays import FloatArray, IntArray, dot
 from repair.kernels import best_kernels
 from repair.lazy import lazy
@@ -74,14 +73,13 @@ class ConditionalLogit:
         penalty: Penalty,
     ) -> None:
         # Candidate by candidate, as the kernels want them: (k, n) and (d, k, n).
-        self.base, self.index = scratch.contiguous(base.T), scratch.contiguous(index.T)
-        self.columns: FloatArray = scratch.contiguous(columns.T)
+        self.base, self.index = np.ascontiguousarray(base.T), np.ascontiguousarray(index.T)
+        self.columns: FloatArray = np.ascontiguousarray(columns.T)
         self.lengths, self.target, self.row_weights = lengths, target, row_weights
         self.n_offsets = n_offsets
         self.penalty = penalty
         self.size = n_offsets + len(self.columns)
-        self.probabilities = scratch.empty(self.base.shape)
-        self.probabilities[:] = 0.0
+        self.probabilities = np.zeros(self.base.shape)
         self._kernels = best_kernels()
         self._blocks = _even_blocks(len(base))
         self._curvature: tuple[FloatArray, FloatArray, FloatArray] | None = None

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from repair import scratch
 from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
 from repair.errors import InputError
 from repair.inputs import numeric_array
@@ -179,7 +178,7 @@ def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
 def _finite_copy(table: AnyArray) -> AnyArray:
     """Return a copy, because the model is nobody else's; refuse what is not finite."""
     kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    copied = scratch.empty(table.shape, kept)
+    copied = np.empty(table.shape, kept)
 
     def fill(rows: slice) -> bool:
         copied[rows] = table[rows]
