@@ -9,6 +9,7 @@ import time
 import numpy as np
 import pytest
 
+from repair.cli import EndedBySignal, run
 from repair.errors import NotFittedError
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
@@ -146,6 +147,22 @@ def test_signs_that_the_terminal_has_not(data, fitted):
     )
     assert done.returncode == 2
     assert done.stderr.startswith(rb"repair: there is no row '\xe9'")
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt(), EndedBySignal(15)])
+def test_an_interrupt_that_python_has_wrapped_is_one(monkeypatch, interrupt, capsys):
+    """As it does while it makes a class: RuntimeError, 'Error calling __set_name__ on …'."""
+
+    def wrapped(arguments):
+        raise RuntimeError("Error calling __set_name__") from interrupt
+
+    monkeypatch.setattr("repair.cli._run", wrapped)
+    if isinstance(interrupt, KeyboardInterrupt):
+        assert run(["inspect", "model"]) == 130
+    else:
+        with pytest.raises(EndedBySignal):
+            run(["inspect", "model"])
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.3, 1.0])

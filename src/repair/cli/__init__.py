@@ -88,6 +88,11 @@ def run(arguments: Sequence[str]) -> int:
         except KeyboardInterrupt:
             return INTERRUPTED
         except Exception as error:
+            # Python wraps what interrupts it while it makes a class, as any import does.
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                return INTERRUPTED
+            if isinstance(error.__cause__, EndedBySignal):
+                raise error.__cause__ from None
             if debug:
                 traceback.print_exc()
             return _refuse(error)
