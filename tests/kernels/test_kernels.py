@@ -7,6 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from repair.kernels import COMPILE_FROM, best_kernels, compiled, kernels_for, plain
+from repair.kernels.compiled.pairs import (
+    LARGE_TABLE,
+    NUMBERS_PER_SLOT,
+    average_class_by_class,
+    average_row_by_row,
+)
 from repair.kernels.compiled.ranking import STRETCH
 
 KERNELS = (plain, compiled)
@@ -229,14 +235,33 @@ def test_columns_are_added_with_the_same_bits_in_both():
         np.testing.assert_allclose(totals[0], given + 0.3 * added, rtol=1e-15)
 
 
-def test_similarity_means_have_the_same_bits_in_both():
+@pytest.mark.parametrize("average", [compiled.average_over_rivals, average_class_by_class, average_row_by_row])
+def test_similarity_means_have_the_same_bits_in_both(average):
     rng = np.random.default_rng(2)
-    lengths = rng.integers(0, 8, size=200).astype(np.int32)
-    ids = np.where(np.arange(7) < lengths[:, None], rng.integers(0, 30, size=(200, 7)), -1).astype(np.int32)
-    lengths = np.minimum(lengths, 7).astype(np.int32)
-    for table in (rng.random((30, 30)), rng.random((30, 30)).astype(np.float32)):
-        one, other = (kernels.average_over_rivals(table, ids, lengths) for kernels in KERNELS)
-        assert (one == other).all()
+    lengths = np.minimum(rng.integers(0, 9, size=200), 7).astype(np.int32)
+    ids = np.where(np.arange(7) < lengths[:, None], rng.random((200, 30)).argsort(axis=1)[:, :7], -1).astype(np.int32)
+    table = rng.random((30, 30)) - 0.5
+    for held in (table, table.astype(np.float32)):
+        one, other = average(held, ids, lengths), plain.average_over_rivals(held, ids, lengths)
+        assert one.tobytes() == other.tobytes()
+        for row in (lengths.argmin(), lengths.argmax()):
+            np.testing.assert_allclose(one[row], _averages(held, ids[row, : lengths[row]], 7), rtol=1e-12)
+
+
+def test_large_similarities_are_read_as_a_whole_with_the_same_result():
+    rng = np.random.default_rng(3)
+    ids = rng.random((4200, 800), dtype=np.float32).argpartition(10, axis=1)[:, :10].astype(np.int32)
+    table, lengths = rng.random((800, 800)), np.full(4200, 10, np.int32)
+    assert LARGE_TABLE <= table.size <= NUMBERS_PER_SLOT * ids.size
+    one, other = (kernels.average_over_rivals(table, ids, lengths) for kernels in KERNELS)
+    assert one.tobytes() == other.tobytes()
+
+
+def _averages(table, ids, width):
+    """Do as the kernel does, for one row, with plain loops."""
+    rivals = [[float(table[one, other]) for other in ids if other != one] for one in ids]
+    averages = [sum(values) / max(len(values), 1) for values in rivals]
+    return [*averages, *[0.0] * (width - len(averages))]
 
 
 def test_row_dots_are_products_and_zero_on_padding():

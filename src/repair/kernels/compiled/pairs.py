@@ -14,6 +14,11 @@ __all__ = [
     "per_class",
 ]
 
+#: A table is read as a whole if it is too large for a core's own cache, and at most so large for each candidate slot.
+LARGE_TABLE, NUMBERS_PER_SLOT = 1 << 19, 16
+#: Slots are numbered in 32 bits.
+MOST_SLOTS = 2**31 - 1
+
 
 @compiled
 def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
@@ -61,6 +66,57 @@ def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
 
 @compiled
 def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    if LARGE_TABLE <= table.size <= NUMBERS_PER_SLOT * ids.size and ids.size <= MOST_SLOTS:
+        return average_class_by_class(table, ids, lengths)
+    return average_row_by_row(table, ids, lengths)
+
+
+@compiled
+def average_class_by_class(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    """Read the table once from top to bottom: that is quick even if other programs keep it out of the cache."""
+    width = np.uint32(ids.shape[1])
+    average = np.zeros(ids.shape)
+    starts, slots = slots_by_class(ids, len(table))
+    line = np.empty(len(table))
+    for one in range(len(table)):
+        if starts[one] < starts[one + 1]:
+            line[:] = table[one]
+            line[one] = 0.0  # the candidate itself
+        for place in range(starts[one], starts[one + 1]):
+            slot = np.uint32(slots[place])
+            row = slot // width
+            length, mine = lengths[row], ids[row]
+            total = 0.0
+            for rival in range(length):
+                total += line[np.uint32(mine[rival])]
+            average[row, slot - row * width] = total / max(length - 1, 1)
+    return average
+
+
+@compiled
+def slots_by_class(ids: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
+    """Return where each class's slots begin, and the slots row·k + candidate in order of their class."""
+    n, k = ids.shape
+    starts = np.zeros(n_classes + 1, np.int32)
+    for row in range(n):
+        for candidate in range(k):
+            if ids[row, candidate] >= 0:
+                starts[np.uint32(ids[row, candidate] + 1)] += 1
+    for one in range(n_classes):
+        starts[one + 1] += starts[one]
+    free, slots = starts[:-1].copy(), np.empty(starts[-1], np.int32)
+    for row in range(n):
+        for candidate in range(k):
+            if ids[row, candidate] >= 0:
+                own = np.uint32(ids[row, candidate])
+                slots[np.uint32(free[own])] = row * k + candidate
+                free[own] += 1
+    return starts, slots
+
+
+@compiled
+def average_row_by_row(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
+    """Read what each row needs, from all over the table: less, where there are many classes and few rows."""
     average = np.zeros(ids.shape)
     for row in range(ids.shape[0]):
         length, mine, found = lengths[row], ids[row], average[row]

@@ -47,7 +47,10 @@ def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
 
 
 def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none."""
+    """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none.
+
+    The candidates of a row are different classes.
+    """
     if len(ids) == 1 and ids[0, -1] != PAD_ID:
         return _average_of_one(table, ids[0])[None]
     total = np.zeros(ids.shape)
