@@ -50,7 +50,7 @@ def as_floats(scores: AnyArray) -> AnyArray:
 
 def dot(left: FloatArray, right: FloatArray) -> float:
     """Return Σ left·right with the same bits whatever the number of BLAS threads."""
-    return float(np.sum(left * right))
+    return float(np.add.reduce(left * right))
 
 
 def row_sums(values: FloatArray) -> FloatArray:

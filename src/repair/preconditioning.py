@@ -37,8 +37,9 @@ def approximate_inverse(
     """
     n_offsets = len(diagonal)
     if len(cross):
-        per_offset = cross / diagonal[:, None]
-        rest = block - np.einsum("ij,ik->jk", cross, per_offset)
+        by_weight = np.ascontiguousarray(cross.T)  # long rows, which sums run along
+        per_offset = by_weight / diagonal
+        rest = block - np.einsum("ji,ki->jk", by_weight, per_offset)
         on_weights, weakest = _inverse(rest, block.diagonal())
         if weakest > SAFELY_POSITIVE:
             return _arrow(diagonal, per_offset, on_weights)
@@ -55,9 +56,9 @@ def _arrow(diagonal: FloatArray, per_offset: FloatArray, on_weights: FloatArray)
 
     def apply(vector: FloatArray) -> FloatArray:
         offsets = vector[:n_offsets]
-        left = vector[n_offsets:] - np.einsum("ij,i->j", per_offset, offsets)
+        left = vector[n_offsets:] - np.einsum("ji,i->j", per_offset, offsets)
         weights = (on_weights * left).sum(axis=1)
-        return np.concatenate([offsets / diagonal - np.einsum("ij,j->i", per_offset, weights), weights])
+        return np.concatenate([offsets / diagonal - np.einsum("ji,j->i", per_offset, weights), weights])
 
     return apply
 

@@ -21,7 +21,7 @@ SUFFICIENT_DECREASE = 1e-4
 ROUNDING, PERHAPS_ROUNDING = 1e-13, 1e-11
 WORTHWHILE = 0.9
 #: After a step that gains no more than this and took no more products, the preconditioner serves the next one too.
-LITTLE_GAIN, FEW_PRODUCTS = 0.03, 4
+LITTLE_GAIN, FEW_PRODUCTS = 0.1, 4
 SMALLEST_STEP = 2.0**-80
 
 

@@ -237,10 +237,10 @@ def curvature(
                         total[row] += lead[row] * other[row]
             if len(cross):
                 place = index[candidate, first:last]
-                for row in range(len(share)):
-                    own = cross[np.uint32(place[row])]
-                    for one in range(n_terms):
-                        own[one] += leads[one, row]
+                for one in range(n_terms):
+                    lead = leads[one]
+                    for row in range(len(share)):
+                        cross[np.uint32(place[row]), one] += lead[row]
     for one in range(n_terms):
         for two in range(n_terms):
             block[one, two] += by_pair[max(one, two), min(one, two)].sum()
