@@ -22,6 +22,7 @@ from repair.errors import ArtifactError, InputError
 from repair.estimator import ShortlistReranker
 from repair.files import write_atomically
 from repair.fitted_state import FitAccount, FittedState
+from repair.priors import LabelShares
 from repair.shrinkage import GroupPrior, Shrinkage
 from repair.similarity import (
     DenseSimilarity,
@@ -265,7 +266,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         n_candidates=n_candidates,
         labels_are_names=reader.boolean("labels_are_names") and _need_names(reader, table),
         label_counts=reader.vector("label_counts", n_classes, low=0.0),
-        calibration_prior=prior,
+        label_shares=LabelShares(prior),
         account=account,
         information=reader.optional_vector("information", n_classes, low=0.0),
         list_adjustment=_adjustment_from(reader, table, account),

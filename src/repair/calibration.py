@@ -22,7 +22,7 @@ from repair.inputs import (
 )
 from repair.lazy import lazy
 from repair.named import align_columns, align_to_classes, column_names
-from repair.priors import smoothed_shares
+from repair.priors import LabelShares
 from repair.reference import Reference, check_embeddings
 from repair.shortlist import Shortlist
 from repair.similarity import as_similarity
@@ -189,21 +189,23 @@ class CalibrationSet:
         """Rows per class, covered or not."""
         return np.bincount(self.labels[self.labels >= 0], minlength=self.table.n_classes).astype(np.float64)
 
-    def label_prior(self, alpha: float) -> FloatArray:
+    def label_shares(self, alpha: float) -> LabelShares:
         """Class shares that the fit's weights stand for: what a target prior is measured against.
 
-        Shares of the labels under the weights of the fit, smoothed as in `smoothed_shares` towards
-        the training shares or equal ones.
+        Shares of the labels under the weights of the fit, smoothed towards the training shares or
+        equal ones.
         """
-        known = self.labels >= 0
-        weights = tilted_weights(self.importance[known], self.labels[known], self.table, alpha)
-        rows = weights * known.sum()
-        mass = np.bincount(self.labels[known], rows, minlength=self.table.n_classes).astype(np.float64)
+        labels, importance = self.labels, self.importance
+        if labels.min() < 0:
+            known = labels >= 0
+            labels, importance = labels[known], importance[known]
+        rows = len(labels) * tilted_weights(importance, labels, self.table, alpha)
+        mass = np.bincount(labels, rows, minlength=self.table.n_classes).astype(np.float64)
         guesses = [np.full(self.table.n_classes, 1.0 / self.table.n_classes)]
         if self.table.class_counts is not None:
             smoothed = self.table.class_counts + 1.0
             guesses.append(smoothed / smoothed.sum())
-        return smoothed_shares(mass, guesses)
+        return LabelShares(mass, tuple(guesses))
 
     def refuse_hopeless(self) -> None:
         """Refuse rows from which nothing can be learned."""
@@ -218,12 +220,12 @@ class CalibrationSet:
                 f"none of the {len(self.labels)} calibration rows has its label on the shortlist; "
                 "use more candidates, or check that labels and score columns are in the same class order"
             )
-        if self.importance[self.covered].sum() == 0:
+        if not (self.covered & (self.importance > 0)).any():
             raise InputError("all covered rows have weight 0; give at least one a positive weight")
-        seen = self.labels[self.covered]
-        if (seen == seen[0]).all():
+        first = int(self.labels[np.argmax(self.covered)])
+        if not (self.covered & (self.labels != first)).any():
             raise InputError(
-                f"every covered calibration row has the same label ({self.table.name_of(int(seen[0]))}); "
+                f"every covered calibration row has the same label ({self.table.name_of(first)}); "
                 "a correction needs rows of at least two classes"
             )
 
@@ -302,24 +304,22 @@ def look_like_probabilities(shortlist: Shortlist) -> bool:
 def masked_row(shortlist: Shortlist) -> tuple[int, float] | None:
     """Return the row whose scores span the most and its lowest score, if that must be a mask."""
     scores, lengths = shortlist.scores, shortlist.lengths
-    several = np.flatnonzero(lengths > 1)
-    if not len(several):
-        return None
+    several = lengths > 1
     lowest = scores[:, -1] if shortlist.is_full else scores[np.arange(len(scores)), lengths - 1]
-    span = scores[several, 0] - lowest[several]
+    span = np.subtract(scores[:, 0], lowest, out=np.zeros(len(scores)), where=several)
     row = int(np.argmax(span))
     if span[row] <= WIDE_SPAN:  # whatever the usual span is; most often so, and the median is spared
         return None
-    usual = float(np.median(span))
+    usual = float(np.median(span[several]))
     if span[row] <= WIDE_SPAN * max(usual, 1.0) and usual <= WIDE_SPAN**2:
         return None
-    return int(several[row]), float(lowest[several[row]])
+    return row, float(lowest[row])
 
 
 def first_but_never_right(calibration: CalibrationSet) -> tuple[int, float] | None:
     """Return the class that is first on most rows although none is labelled with it, and on what share."""
     first = calibration.shortlist.ids[:, 0]
-    places = np.bincount(first[first >= 0], minlength=calibration.table.n_classes)
+    places = np.bincount(first + 1, minlength=calibration.table.n_classes + 1)[1:]  # without the rows that have none
     most = int(np.argmax(places))
     share = float(places[most]) / max(len(first), 1)
     if share <= MOST_ROWS or (calibration.labels == most).any():

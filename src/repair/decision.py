@@ -13,6 +13,7 @@ from repair.arrays import FloatArray
 from repair.candidates import CandidateView
 from repair.inputs import check_class_vector, check_number
 from repair.named import align_to_classes
+from repair.priors import LabelShares
 
 __all__ = ["LARGEST_DIAL", "Decision"]
 
@@ -43,11 +44,11 @@ class Decision:
         dial: float,
         target_prior: ArrayLike | None,
         class_costs: ArrayLike | None,
-        calibration_prior: FloatArray,
+        label_shares: LabelShares,
         class_names: tuple[str, ...] | None = None,
     ) -> "Decision":
         """Check a user's wishes; `target_prior` may be counts, it is normalised."""
-        n_classes = len(calibration_prior)
+        n_classes = len(label_shares.counts)
 
         def per_class(values: ArrayLike, name: str) -> FloatArray:
             return check_class_vector(
@@ -59,7 +60,7 @@ class Decision:
             target = per_class(target_prior, "target_prior")
             # In logarithms, because a prior may be given as counts of any size.
             total = np.log(target.max()) + np.log((target / target.max()).sum())
-            shift = np.log(target) - total - np.log(calibration_prior)
+            shift = np.log(target) - total - np.log(label_shares.smoothed)
         if class_costs is not None:
             costs = np.log(per_class(class_costs, "class_costs"))
         return cls(check_number(dial, "dial", -LARGEST_DIAL, LARGEST_DIAL), shift, costs)

@@ -337,7 +337,7 @@ class ShortlistReranker(FittedAttributes):
             self._own_dial() if dial is None else dial,
             target_prior,
             class_costs,
-            state.calibration_prior,
+            state.label_shares,
             state.correction.table.class_names,
         )
 

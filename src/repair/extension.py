@@ -13,6 +13,7 @@ from repair.class_table import ClassTable
 from repair.errors import InputError
 from repair.fitted_state import FittedState
 from repair.inputs import check_class_names, check_number
+from repair.priors import LabelShares
 from repair.shrinkage import GroupPrior, Shrinkage
 from repair.similarity import DenseSimilarity, Similarity, SparseSimilarity
 
@@ -104,7 +105,7 @@ def extend_state(
         correction=replace(correction, table=extended, offsets=offsets_of_all, scale=scale, terms=terms),
         list_adjustment=adjustment,
         label_counts=_filled(state.label_counts, nothing),
-        calibration_prior=prior / prior.sum(),
+        label_shares=LabelShares(prior / prior.sum()),
         information=None if state.information is None else _filled(state.information, nothing),
         shrinkage=None if state.shrinkage is None else _extend_shrinkage(state.shrinkage, offsets, peers),
     )

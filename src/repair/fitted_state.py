@@ -10,6 +10,7 @@ import numpy as np
 from repair.arrays import AnyArray, FloatArray
 from repair.correction import Correction
 from repair.lazy import lazy
+from repair.priors import LabelShares
 from repair.shrinkage import Shrinkage
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class FittedState:
     n_candidates: int
     labels_are_names: bool
     label_counts: FloatArray
-    calibration_prior: FloatArray
+    label_shares: LabelShares
     account: FitAccount
     information: FloatArray | None = None
     shrinkage: Shrinkage | None = None
@@ -72,6 +73,11 @@ class FittedState:
     search: GridSearch | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None
+
+    @property
+    def calibration_prior(self) -> FloatArray:
+        """The class shares that the fit's weights stand for."""
+        return self.label_shares.smoothed
 
     @lazy
     def names(self) -> AnyArray:

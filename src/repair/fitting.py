@@ -98,7 +98,7 @@ def fitted_state(
         n_candidates=calibration.shortlist.n_candidates,
         labels_are_names=calibration.labels_are_names,
         label_counts=calibration.label_counts(),
-        calibration_prior=calibration.label_prior(settings.alpha),
+        label_shares=calibration.label_shares(settings.alpha),
         account=account,
         information=fit.information if settings.with_offsets else None,
         shrinkage=fit.shrinkage,

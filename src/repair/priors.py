@@ -1,16 +1,41 @@
 """Class shares from counts, when most classes have few."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from repair.arrays import FloatArray
+from repair.lazy import lazy
 
-__all__ = ["smoothed_shares"]
+__all__ = ["LabelShares", "smoothed_shares"]
 
 #: Pseudo-rows are searched between these, on a logarithmic scale.
 FEWEST_ROWS, MOST_ROWS = 1e-2, 1e8
 
 
-def smoothed_shares(counts: FloatArray, guesses: list[FloatArray]) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class LabelShares:
+    """Class shares of the labels a fit has seen, smoothed when first asked for: most users never ask.
+
+    Attributes
+    ----------
+    counts : ndarray (K,)
+        Rows per class as the fit weighs them; or, without guesses, shares that are smooth already.
+    guesses : tuple of ndarray (K,)
+        What the shares may be like, see `smoothed_shares`.
+    """
+
+    counts: FloatArray
+    guesses: tuple[FloatArray, ...] = ()
+
+    @lazy
+    def smoothed(self) -> FloatArray:
+        """Return the shares; they add up to 1 and none is 0."""
+        return smoothed_shares(self.counts, self.guesses) if self.guesses else self.counts
+
+
+def smoothed_shares(counts: FloatArray, guesses: Sequence[FloatArray]) -> FloatArray:
     """Return class shares from counts, smoothed by pseudo-rows spread like the best of some guesses.
 
     The shares are the mean of a Dirichlet posterior, (count + m·guess)/(n + m).  Which guess, and
@@ -21,7 +46,7 @@ def smoothed_shares(counts: FloatArray, guesses: list[FloatArray]) -> FloatArray
     ----------
     counts : ndarray (K,)
         Rows per class; weights may make them fractional.
-    guesses : list of ndarray (K,)
+    guesses : sequence of ndarray (K,)
         Possible shares, each adding up to 1 and nowhere 0.
 
     Returns

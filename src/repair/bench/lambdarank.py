@@ -109,7 +109,7 @@ class LambdaRank(ShortlistReranker):
             n_candidates=calibration.shortlist.n_candidates,
             labels_are_names=calibration.labels_are_names,
             label_counts=calibration.label_counts(),
-            calibration_prior=calibration.label_prior(0.0),
+            label_shares=calibration.label_shares(0.0),
             account=account,
         )
 
