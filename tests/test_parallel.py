@@ -1,8 +1,9 @@
 import threading
+import time
 
 import pytest
 
-from repair.parallel import even_blocks, map_row_blocks, row_blocks, thread_count
+from repair.parallel import _pool, even_blocks, map_row_blocks, row_blocks, thread_count
 
 
 def test_blocks_cover_every_row_once():
@@ -24,16 +25,79 @@ def test_several_threads_really_run(monkeypatch):
     map_row_blocks(lambda block: meeting.wait(), row_blocks(4, 1))
 
 
-def test_an_error_in_any_block_reaches_the_caller(monkeypatch):
-    monkeypatch.setenv("REPAIR_NUM_THREADS", "3")
+def test_threads_do_what_others_have_left(monkeypatch):
+    """The first block waits until all others are done: somebody else must do the rest of its thread's share."""
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    others = threading.Semaphore(0)
+
+    def do(block):
+        if block.start == 0:
+            return all(others.acquire(timeout=20) for _ in range(7))
+        others.release()
+        return True
+
+    assert map_row_blocks(do, row_blocks(8, 1)) == [True] * 8
+
+
+def test_nobody_waits_for_a_thread_that_is_busy_elsewhere(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    release = threading.Event()
+    busy = _pool(2).submit(release.wait, 20)
+    try:
+        assert map_row_blocks(lambda block: block.start, row_blocks(6, 1)) == list(range(6))
+        assert not busy.done()
+    finally:
+        release.set()
+    assert busy.result()
+
+
+@pytest.mark.parametrize("bad", [(8,), (2, 8), (0, 4, 7)])
+@pytest.mark.parametrize("threads", ["1", "2", "3"])
+def test_the_error_of_the_first_bad_block_reaches_the_caller(monkeypatch, threads, bad):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", threads)
 
     def fail(block):
-        if block.start == 8:
-            raise KeyError("block 8")
+        if block.start in bad:
+            raise KeyError(f"block {block.start}")
         return block.start
 
-    with pytest.raises(KeyError, match="block 8"):
+    with pytest.raises(KeyError, match=f"block {bad[0]}"):
         map_row_blocks(fail, row_blocks(9, 1))
+
+
+def test_nothing_is_begun_after_a_block_that_failed(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    failing, done = threading.Event(), []
+
+    def do(block):
+        if block.start == 0:
+            failing.set()
+            raise KeyError("block 0")
+        failing.wait(20)
+        time.sleep(0.05)
+        done.append(block.start)
+
+    with pytest.raises(KeyError, match="block 0"):
+        map_row_blocks(do, row_blocks(40, 1))
+    assert len(done) <= 1
+
+
+def test_an_interrupt_ends_the_work_of_all_threads(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    interrupted, done = threading.Event(), []
+
+    def do(block):
+        if block.start == 0:
+            interrupted.set()
+            raise KeyboardInterrupt
+        interrupted.wait(20)
+        time.sleep(0.05)
+        done.append(block.start)
+
+    with pytest.raises(KeyboardInterrupt):
+        map_row_blocks(do, row_blocks(40, 1))
+    _pool(2).submit(lambda: None).result()  # after whatever the other thread was doing
+    assert len(done) <= 1
 
 
 def test_the_machine_decides_unless_told(monkeypatch):

@@ -6,10 +6,11 @@ in order: a sum over blocks therefore has the same bits on one thread and on six
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from repair.errors import InputError
 
@@ -71,23 +72,63 @@ def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> 
     threads = 1 if inside or not blocks else min(thread_count(), len(blocks))
     if threads == 1:
         return [function(block) for block in blocks]
-    # Few large tasks: each thread gets one run of consecutive blocks, this thread the first.
-    cuts = [len(blocks) * share // threads for share in range(threads + 1)]
-    runs = [blocks[start:end] for start, end in pairwise(cuts)]
-    pool = _pool(threads)
-    others = [pool.submit(_run, function, run) for run in runs[1:]]
-    results = _run(function, runs[0])
+    work, pool = _Work(function, blocks, threads), _pool(threads)
+    others = [pool.submit(work.help, share) for share in range(1, threads)]
+    work.help(0)
     for other in others:
-        results += other.result()
-    return results
+        if not other.cancel():  # it may not have begun yet, and there is nothing left to do
+            other.result()
+    return work.results()
 
 
-def _run(function: Callable[[slice], Result], blocks: list[slice]) -> list[Result]:
-    before, _here.inside = getattr(_here, "inside", False), True
-    try:
-        return [function(block) for block in blocks]
-    finally:
-        _here.inside = before
+class _Work(Generic[Result]):
+    """Blocks shared out among threads, which help each other: none waits long for one that is slow to wake up.
+
+    Each share is a run of consecutive blocks, so that threads keep apart in memory.
+    """
+
+    def __init__(self, function: Callable[[slice], Result], blocks: list[slice], threads: int) -> None:
+        numbered = list(enumerate(blocks))
+        cuts = [len(blocks) * share // threads for share in range(threads + 1)]
+        self.function = function
+        self.shares = [deque(numbered[start:end]) for start, end in pairwise(cuts)]
+        self.done: dict[int, Result] = {}
+        self.failed: dict[int, Exception] = {}
+
+    def help(self, share: int) -> None:
+        """Do the blocks of one share, then what others have left, last blocks first."""
+        before, _here.inside = getattr(_here, "inside", False), True
+        try:
+            while (taken := self._next(self.shares[share])) is not None:
+                self._do(*taken)
+        except BaseException:  # an interrupt, which ends the others' work too
+            for left in self.shares:
+                left.clear()
+            raise
+        finally:
+            _here.inside = before
+
+    def _next(self, own: deque[tuple[int, slice]]) -> tuple[int, slice] | None:
+        while any(self.shares):
+            try:
+                return own.popleft() if own else max(self.shares, key=len).pop()
+            except IndexError:  # another thread was quicker
+                continue
+        return None
+
+    def _do(self, place: int, block: slice) -> None:
+        if self.failed and place > min(self.failed):
+            return  # nobody will see what it gives; an earlier block may still fail, and would be the one to name
+        try:
+            self.done[place] = self.function(block)
+        except Exception as error:
+            self.failed[place] = error
+
+    def results(self) -> list[Result]:
+        """Return what the blocks gave, in order; or raise what the first that failed has raised."""
+        if self.failed:
+            raise self.failed[min(self.failed)]
+        return [self.done[place] for place in range(len(self.done))]
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
