@@ -44,6 +44,10 @@ class CandidateView:
         found: FloatArray = kernels_for(self.shortlist.ids.size).per_class(vector, self.shortlist.ids)
         return found
 
+    def add_per_class(self, total: FloatArray, factor: float, vector: FloatArray) -> None:
+        """Add `factor` times each candidate's entry of a class vector to its total."""
+        kernels_for(total.size).add_per_class(total, factor, vector, self.shortlist.ids)
+
     @lazy
     def pre_adjustment(self) -> FloatArray:
         """−τ·log π of each candidate, 0 on padding."""
@@ -85,3 +89,11 @@ class CandidateView:
         """
         difference: FloatArray = kernels_for(values.size).mean_difference(values, self.lengths)
         return difference
+
+    def add_mean_difference(self, total: FloatArray, factor: float, values: FloatArray) -> None:
+        """Add `factor` times the mean difference of `values` to each candidate's total, in one pass."""
+        kernels_for(total.size).add_mean_difference(total, factor, values, self.lengths)
+
+    def add_class_difference(self, total: FloatArray, factor: float, vector: FloatArray) -> None:
+        """Do as `add_mean_difference` with the candidates' entries of a class vector."""
+        kernels_for(total.size).add_class_difference(total, factor, vector, self.shortlist.ids, self.lengths)

@@ -1,6 +1,5 @@
 """The fitted correction: base score + offset + weighted terms, for any shortlist."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +14,7 @@ from repair.parallel import map_row_blocks
 from repair.profiles import profiles_of_scores
 from repair.ranking import blocks_of
 from repair.shortlist import Shortlist
-from repair.terms import Term
+from repair.terms import Term, add_term
 from repair.terms.context import Context
 
 __all__ = ["Correction"]
@@ -79,7 +78,10 @@ class Correction:
 
     def _parts(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
         parts = self._before_fit(view)
-        return parts + [(name, factor * values) for name, factor, values in self._additions(view, decision)]
+        parts.append(("offset", self.strength * view.per_class(self.offsets)))
+        for term, weight in zip(self.terms, self.weights.tolist(), strict=True):
+            parts.append((term.name, self.strength * weight * term.column(view)))
+        return [*parts, *self._wishes(view, decision)]
 
     def _before_fit(self, view: CandidateView) -> list[tuple[str, FloatArray]]:
         """Return base scores, pre-adjustment and scale: what the fitted parts are added to."""
@@ -95,14 +97,9 @@ class Correction:
             return view.scores * float(self.scale[0])
         return view.scores * view.per_class(self.scale)
 
-    def _additions(self, view: CandidateView, decision: Decision) -> Iterator[tuple[str, float, FloatArray]]:
-        """Yield name, factor and column of each fitted part and each wish, one at a time: a column is large."""
-        yield "offset", self.strength, view.per_class(self.offsets)
-        for term, weight in zip(self.terms, self.weights, strict=True):
-            yield term.name, self.strength * float(weight), term.column(view)
-        wishes = decision if self.strength == 1.0 else decision.scaled(self.strength)
-        for name, values in wishes.contributions(view):
-            yield name, 1.0, values
+    def _wishes(self, view: CandidateView, decision: Decision) -> list[tuple[str, FloatArray]]:
+        """Return what the user's wishes at decision time add, by name."""
+        return (decision if self.strength == 1.0 else decision.scaled(self.strength)).contributions(view)
 
     def scores_of(self, rows: Shortlist, decision: Decision) -> FloatArray:
         """Return the final scores of a few rows, aligned with ``rows.ids``; −Inf on padding."""
@@ -113,8 +110,11 @@ class Correction:
             (_, total), *others = self._before_fit(view)
             for _, values in others:
                 total += values
-        for _, factor, values in self._additions(view, decision):
-            kernels.add_column(total, factor, values)
+        view.add_per_class(total, self.strength, self.offsets)
+        for term, weight in zip(self.terms, self.weights.tolist(), strict=True):
+            add_term(term, total, self.strength * weight, view)
+        for _, values in self._wishes(view, decision):
+            kernels.add_column(total, 1.0, values)
         return total if rows.is_full else np.where(rows.mask, total, PAD_SCORE)
 
     def scores(self, shortlist: Shortlist, decision: Decision) -> FloatArray:

@@ -224,6 +224,28 @@ def test_classes_on_any_row_are_found_and_padding_is_none(kernels):
     assert kernels.classes_present(ids, 6).tolist() == [True, False, True, False, True, False]
 
 
+def test_parts_are_added_with_the_same_bits_in_both_and_as_by_columns():
+    rng = np.random.default_rng(6)
+    lengths = np.minimum(rng.integers(0, 10, size=300), 7).astype(np.int32)
+    real = np.arange(7) < lengths[:, None]
+    full = np.full(300, 7, np.int32)
+    given, values, vector = rng.normal(size=(300, 7)), rng.normal(size=(300, 7)), rng.normal(size=30)
+    some = rng.integers(0, 30, size=(300, 7)).astype(np.int32)
+    for ids, length in ((some, full), (np.where(real, some, -1).astype(np.int32), lengths)):
+        entries = plain.per_class(vector, ids)
+        for name, arguments, column in (
+            ("add_per_class", (vector, ids), entries),
+            ("add_mean_difference", (values, length), plain.mean_difference(values, length)),
+            ("add_class_difference", (vector, ids, length), plain.mean_difference(entries, length)),
+        ):
+            expected = given.copy()
+            plain.add_column(expected, 0.3, column)
+            for kernels in KERNELS:
+                total = given.copy()
+                getattr(kernels, name)(total, 0.3, *arguments)
+                assert total.tobytes() == expected.tobytes()
+
+
 def test_columns_are_added_with_the_same_bits_in_both():
     rng = np.random.default_rng(5)
     given, column, line = rng.normal(size=(200, 7)), rng.normal(size=(200, 7)), rng.normal(size=(1, 7))

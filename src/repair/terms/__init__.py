@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from repair.class_table import ClassTable
 from repair.errors import InputError
-from repair.terms.base import Term, stack_columns
+from repair.terms.base import Term, add_term, stack_columns
 from repair.terms.competition import LogFrequencyRatio, RankGap, ScoreGap
 from repair.terms.scale import Score
 from repair.terms.similarity import MeanSimilarity
 
-__all__ = ["LEARNED_TERMS", "PAPER_TERMS", "Score", "Term", "choose_terms", "stack_columns", "term_named"]
+__all__ = ["LEARNED_TERMS", "PAPER_TERMS", "Score", "Term", "add_term", "choose_terms", "stack_columns", "term_named"]
 
 #: The paper's pairwise features, in the order of its table.
 PAPER_TERMS = ("score_gap", "rank_gap", "log_prob_ratio", "similarity", "log_freq_ratio")

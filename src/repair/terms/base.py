@@ -7,8 +7,9 @@ import numpy as np
 
 from repair.arrays import FloatArray
 from repair.candidates import CandidateView
+from repair.kernels import kernels_for
 
-__all__ = ["Term", "stack_columns"]
+__all__ = ["Term", "add_term", "stack_columns"]
 
 
 class Term(Protocol):
@@ -32,6 +33,15 @@ class Term(Protocol):
     def column(self, view: CandidateView) -> FloatArray:
         """Return the (n, k) column, 0 on padding."""
         ...
+
+
+def add_term(term: Term, total: FloatArray, factor: float, view: CandidateView) -> None:
+    """Add `factor` times a term's column to the scores: by the term's own ``add_to`` if it needs no column for that."""
+    add = getattr(term, "add_to", None)
+    if add is None:
+        kernels_for(total.size).add_column(total, factor, term.column(view))
+    else:
+        add(total, factor, view)
 
 
 def stack_columns(terms: Sequence[Term], view: CandidateView) -> FloatArray:

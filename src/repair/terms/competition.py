@@ -23,6 +23,10 @@ class ScoreGap:
         """Mean lead over the rivals."""
         return view.mean_difference(view.scores)
 
+    def add_to(self, total: FloatArray, factor: float, view: CandidateView) -> None:
+        """Add `factor` times the column."""
+        view.add_mean_difference(total, factor, view.scores)
+
 
 @dataclass(frozen=True)
 class RankGap:
@@ -58,3 +62,7 @@ class LogFrequencyRatio:
     def column(self, view: CandidateView) -> FloatArray:
         """Mean log-ratio of training counts to the rivals'."""
         return view.mean_difference(view.per_class(view.table.log_counts))
+
+    def add_to(self, total: FloatArray, factor: float, view: CandidateView) -> None:
+        """Add `factor` times the column."""
+        view.add_class_difference(total, factor, view.table.log_counts)

@@ -9,7 +9,10 @@ import sys
 from repair import kernels
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
 from repair.kernels.compiled.pairs import (
+    add_class_difference,
     add_column,
+    add_mean_difference,
+    add_per_class,
     average_over_rivals,
     classes_present,
     largest_leads,
@@ -20,7 +23,10 @@ from repair.kernels.compiled.ranking import label_positions, order_rows, rank_ro
 from repair.kernels.compiled.vectors import labels_above, row_dots
 
 __all__ = [
+    "add_class_difference",
     "add_column",
+    "add_mean_difference",
+    "add_per_class",
     "average_over_rivals",
     "classes_present",
     "curvature",

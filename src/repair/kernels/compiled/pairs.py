@@ -6,7 +6,10 @@ from repair.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
 __all__ = [
+    "add_class_difference",
     "add_column",
+    "add_mean_difference",
+    "add_per_class",
     "average_over_rivals",
     "classes_present",
     "largest_leads",
@@ -50,17 +53,47 @@ def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
 
 
 @compiled
+def add_per_class(total: FloatArray, factor: float, vector: FloatArray, ids: IntArray) -> None:
+    for row in range(total.shape[0]):
+        own, mine = total[row], ids[row]
+        for candidate in range(len(own)):
+            place = mine[candidate]
+            own[candidate] += factor * (vector[np.uint32(place)] if place >= 0 else 0.0)
+
+
+@compiled
+def add_mean_difference(total: FloatArray, factor: float, values: FloatArray, lengths: IntArray) -> None:
+    for row in range(total.shape[0]):
+        add_difference(total[row], factor, values[row], lengths[row])
+
+
+@compiled
+def add_class_difference(
+    total: FloatArray, factor: float, vector: FloatArray, ids: IntArray, lengths: IntArray
+) -> None:
+    value = np.empty(ids.shape[1])
+    for row in range(total.shape[0]):
+        length, mine = lengths[row], ids[row]
+        for candidate in range(length):
+            value[candidate] = vector[np.uint32(mine[candidate])]
+        add_difference(total[row], factor, value, length)
+
+
+@compiled
+def add_difference(own: FloatArray, factor: float, value: FloatArray, length: int) -> None:
+    """Do as `add_mean_difference` for one row."""
+    mass = 0.0
+    for candidate in range(length):
+        mass += value[candidate]
+    mean, scale = mass / max(length, 1), length / max(length - 1, 1)
+    for candidate in range(length):
+        own[candidate] += factor * ((value[candidate] - mean) * scale)
+
+
+@compiled
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
-    n, k = values.shape
-    difference = np.zeros((n, k))
-    for row in range(n):
-        length = lengths[row]
-        total = 0.0
-        for candidate in range(length):
-            total += values[row, candidate]
-        mean, factor = total / max(length, 1), length / max(length - 1, 1)
-        for candidate in range(length):
-            difference[row, candidate] = (values[row, candidate] - mean) * factor
+    difference = np.zeros(values.shape)
+    add_mean_difference(difference, 1.0, values, lengths)
     return difference
 
 

@@ -7,7 +7,10 @@ so that both give the same bits.
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
 from repair.kernels.plain.pairs import (
+    add_class_difference,
     add_column,
+    add_mean_difference,
+    add_per_class,
     average_over_rivals,
     classes_present,
     largest_leads,
@@ -18,7 +21,10 @@ from repair.kernels.plain.ranking import label_positions, order_rows, rank_rows,
 from repair.kernels.plain.vectors import labels_above, row_dots
 
 __all__ = [
+    "add_class_difference",
     "add_column",
+    "add_mean_difference",
+    "add_per_class",
     "average_over_rivals",
     "classes_present",
     "curvature",

@@ -5,7 +5,10 @@ import numpy as np
 from repair.arrays import PAD_ID, AnyArray, BoolArray, FloatArray, IntArray, is_full, row_sums
 
 __all__ = [
+    "add_class_difference",
     "add_column",
+    "add_mean_difference",
+    "add_per_class",
     "average_over_rivals",
     "classes_present",
     "largest_leads",
@@ -32,6 +35,23 @@ def classes_present(ids: IntArray, n_classes: int) -> BoolArray:
 def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
     """Add `factor` times a column to the scores."""
     total += factor * column
+
+
+def add_per_class(total: FloatArray, factor: float, vector: FloatArray, ids: IntArray) -> None:
+    """Add `factor` times each candidate's entry of a class vector to the scores."""
+    total += factor * per_class(vector, ids)
+
+
+def add_mean_difference(total: FloatArray, factor: float, values: FloatArray, lengths: IntArray) -> None:
+    """Add `factor` times the mean differences of `values` to the scores."""
+    total += factor * mean_difference(values, lengths)
+
+
+def add_class_difference(
+    total: FloatArray, factor: float, vector: FloatArray, ids: IntArray, lengths: IntArray
+) -> None:
+    """Add `factor` times the mean differences of a class vector's entries to the scores."""
+    total += factor * mean_difference(per_class(vector, ids), lengths)
 
 
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
