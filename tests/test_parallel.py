@@ -1,5 +1,8 @@
+import contextlib
+import gc
 import threading
 import time
+from weakref import ref
 
 import pytest
 
@@ -113,3 +116,78 @@ def test_even_blocks_cover_all_rows_and_differ_little(n, most):
     assert max(sizes) <= max(most, 1)
     assert set(sizes[:-1]) <= {sizes[0]}
     assert sizes[0] - sizes[-1] < len(sizes)
+
+
+class Held:
+    """Something whose memory one can ask after."""
+
+
+def test_finished_work_is_not_kept_while_the_pool_is_busy(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    release, alive = threading.Event(), []
+    busy = _pool(2).submit(release.wait, 20)
+
+    def do(block):
+        made = Held()
+        alive.append(ref(made))
+        return made
+
+    try:
+        map_row_blocks(do, row_blocks(6, 1))
+        assert len(alive) == 6
+        assert not any(one() for one in alive)
+    finally:
+        release.set()
+    assert busy.result()
+
+
+def test_an_error_that_was_handled_leaves_nothing_in_memory(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
+    held = Held()
+    alive = ref(held)
+
+    def fail(block, held=held):
+        raise ValueError("bad block")
+
+    gc.disable()
+    try:
+        with contextlib.suppress(ValueError):
+            map_row_blocks(fail, row_blocks(4, 1))
+        del fail, held
+        assert alive() is None
+    finally:
+        gc.enable()
+
+
+def test_an_interrupt_while_others_are_called_ends_their_work(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "3")
+    pool, begun, done = _pool(3), threading.Event(), []
+    submit = pool.submit
+
+    def interrupted(*work):
+        if begun.is_set():
+            raise KeyboardInterrupt
+        submitted = submit(*work)
+        begun.wait(20)
+        return submitted
+
+    def do(block):
+        begun.set()
+        time.sleep(0.05)
+        done.append(block.start)
+
+    monkeypatch.setattr(pool, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        map_row_blocks(do, row_blocks(60, 1))
+    time.sleep(0.3)
+    assert len(done) <= 2
+
+
+def test_without_further_threads_one_does_all(monkeypatch):
+    monkeypatch.setenv("REPAIR_NUM_THREADS", "4")
+
+    def refuse(*work):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(_pool(4), "submit", refuse)
+    assert map_row_blocks(lambda block: block.start, row_blocks(9, 1)) == list(range(9))

@@ -8,9 +8,10 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Generic, TypeVar
+from weakref import ref
 
 from repair.errors import InputError
 
@@ -72,13 +73,35 @@ def map_row_blocks(function: Callable[[slice], Result], blocks: list[slice]) -> 
     threads = 1 if inside or not blocks else min(thread_count(), len(blocks))
     if threads == 1:
         return [function(block) for block in blocks]
-    work, pool = _Work(function, blocks, threads), _pool(threads)
-    others = [pool.submit(work.help, share) for share in range(1, threads)]
-    work.help(0)
-    for other in others:
-        if not other.cancel():  # it may not have begun yet, and there is nothing left to do
-            other.result()
+    work = _Work(function, blocks, threads)
+    try:
+        others = _helpers(work, threads)
+        work.help(0)
+        for other in others:
+            if not other.cancel():  # it may not have begun yet, and there is nothing left to do
+                other.result()
+    except BaseException:  # an interrupt, which ends the others' work too
+        work.stop()
+        raise
     return work.results()
+
+
+def _helpers(work: "_Work[Result]", threads: int) -> "list[Future[None]]":
+    """Ask the pool's threads for help; fewer of them, or none, where no more threads are to be had."""
+    pool, others = _pool(threads), []
+    try:
+        for share in range(1, threads):
+            # By a weak reference: what waits in the pool's queue would keep finished work in memory.
+            others.append(pool.submit(_help, ref(work), share))
+    except RuntimeError:  # the system's limit of threads, or the interpreter is about to end
+        pass
+    return others
+
+
+def _help(held: "ref[_Work[Result]]", share: int) -> None:
+    work = held()
+    if work is not None:
+        work.help(share)
 
 
 class _Work(Generic[Result]):
@@ -97,16 +120,18 @@ class _Work(Generic[Result]):
 
     def help(self, share: int) -> None:
         """Do the blocks of one share, then what others have left, last blocks first."""
-        before, _here.inside = getattr(_here, "inside", False), True
+        before = getattr(_here, "inside", False)
         try:
+            _here.inside = True
             while (taken := self._next(self.shares[share])) is not None:
                 self._do(*taken)
-        except BaseException:  # an interrupt, which ends the others' work too
-            for left in self.shares:
-                left.clear()
-            raise
         finally:
             _here.inside = before
+
+    def stop(self) -> None:
+        """Leave nothing to do."""
+        for left in self.shares:
+            left.clear()
 
     def _next(self, own: deque[tuple[int, slice]]) -> tuple[int, slice] | None:
         while any(self.shares):
@@ -117,7 +142,7 @@ class _Work(Generic[Result]):
         return None
 
     def _do(self, place: int, block: slice) -> None:
-        if self.failed and place > min(self.failed):
+        if any(place > earlier for earlier in list(self.failed)):
             return  # nobody will see what it gives; an earlier block may still fail, and would be the one to name
         try:
             self.done[place] = self.function(block)
@@ -127,7 +152,12 @@ class _Work(Generic[Result]):
     def results(self) -> list[Result]:
         """Return what the blocks gave, in order; or raise what the first that failed has raised."""
         if self.failed:
-            raise self.failed[min(self.failed)]
+            error = self.failed[min(self.failed)]
+            self.failed.clear()
+            try:
+                raise error
+            finally:
+                del error  # an error that is held where it was raised keeps everything there in memory
         return [self.done[place] for place in range(len(self.done))]
 
 
