@@ -16,7 +16,7 @@ from pathlib import Path
 from fits import measure_fits, measure_grid
 from growth import measure_growth, measure_memory, measure_memory_growth
 from inference import measure_bootstrap, measure_pairs
-from measure import Line
+from picture import draw
 from reranking import measure_one_row, measure_rerank, measure_start, measure_top_k, measure_two_threads
 
 from repair.grid import Grid
@@ -81,35 +81,6 @@ def _versions(*names):
             yield f"{name} {version(name)}"
         except PackageNotFoundError:
             continue
-
-
-def draw(lines: list[Line]) -> str | None:
-    """Return the ratios as a bar chart, on a logarithmic axis; None without vl-convert."""
-    try:
-        import vl_convert
-    except ImportError:
-        return None
-    values = [
-        {"what": f"{line.what}; {line.other.partition(':')[0]}", "ratio": line.ratio}
-        for line in lines
-        if line.ratio is not None
-    ]
-    spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "data": {"values": values},
-        "width": 420,
-        "mark": {"type": "bar", "color": "#4c78a8"},
-        "encoding": {
-            "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"labelLimit": 700}},
-            "x": {
-                "field": "ratio",
-                "type": "quantitative",
-                "scale": {"type": "log"},
-                "title": "times as quick as what stands beside it",
-            },
-        },
-    }
-    return vl_convert.vegalite_to_svg(spec)
 
 
 def main():
