@@ -59,7 +59,7 @@ def row_sums(values: FloatArray) -> FloatArray:
     Zeros at the end then change no bit, so a row has the same sum however far it is padded;
     numpy's own sum adds in an order that depends on the width.
     """
-    sums: FloatArray = values.cumsum(axis=1)[:, -1]
+    sums: FloatArray = values.cumsum(axis=1)[:, -1] + 0.0  # as if it began with 0, so that −0 and −0 make 0
     return sums
 
 

@@ -148,7 +148,7 @@ def ranked(kernels, ids, scores, lengths):
 @given(data=st.data())
 def test_ranked_rows_and_differences_have_the_same_bits_in_both(data):
     n, k = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 7)))
-    number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, 1.0])
+    number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, -0.0, 1.0])
     scores = data.draw(hnp.arrays(np.float64, (n, k), elements=number | st.just(np.nan)))
     lengths = data.draw(hnp.arrays(np.int32, n, elements=st.integers(0, k)) | st.just(np.full(n, k, np.int32)))
     padded = np.arange(k) >= lengths[:, None]

@@ -82,18 +82,28 @@ def add_class_difference(
 @compiled
 def add_difference(own: FloatArray, factor: float, value: FloatArray, length: int) -> None:
     """Do as `add_mean_difference` for one row."""
-    mass = 0.0
-    for candidate in range(length):
-        mass += value[candidate]
-    mean, scale = mass / max(length, 1), length / max(length - 1, 1)
+    mean, scale = mean_and_scale(value, length)
     for candidate in range(length):
         own[candidate] += factor * ((value[candidate] - mean) * scale)
 
 
 @compiled
+def mean_and_scale(value: FloatArray, length: int) -> tuple[float, float]:
+    """Return the mean of a row's m values, and m/(m−1)."""
+    mass = 0.0
+    for candidate in range(length):
+        mass += value[candidate]
+    return mass / max(length, 1), length / max(length - 1, 1)
+
+
+@compiled
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
     difference = np.zeros(values.shape)
-    add_mean_difference(difference, 1.0, values, lengths)
+    for row in range(values.shape[0]):
+        value, found = values[row], difference[row]
+        mean, scale = mean_and_scale(value, lengths[row])
+        for candidate in range(lengths[row]):
+            found[candidate] = (value[candidate] - mean) * scale
     return difference
 
 
