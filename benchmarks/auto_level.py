@@ -1,8 +1,8 @@
-"""How often ``mode="auto"`` takes a correction that is not there: its type-I error, by simulation.
+"""How often ``mode="auto"`` accepts a correction that is not needed: its type-I error, by simulation.
 
-Two truths.  "nothing to gain": the scores are the true log posterior, and anything but Base is a
-false alarm.  "class-separable": they are the log posterior plus one number per class, offsets put
-it right, and Pairwise or Extended is a false alarm.
+There are two kinds of problems.  With "nothing to gain", the scores are the true log posterior, and
+every correction is a false alarm.  With "class-separable", they are the log posterior plus one
+number per class.  Offsets correct this, and Pairwise or Extended is a false alarm.
 
     python benchmarks/auto_level.py [repetitions]
 """
@@ -35,7 +35,7 @@ def simulate(bias, repetitions):
     for repetition in range(repetitions):
         rng = np.random.default_rng([repetition, round(10 * bias)])
         scores, labels, counts = draw(rng, bias)
-        modes[Reranker(N_CANDIDATES, "auto").fit(scores, labels, class_counts=counts).mode_] += 1
+        modes[Reranker("auto", n_candidates=N_CANDIDATES).fit(scores, labels, class_counts=counts).mode_] += 1
     return modes
 
 

@@ -1,4 +1,4 @@
-"""Fits: against the paper's pseudo-code, and against what a user would take instead."""
+"""Speed of fits, compared with the paper's pseudo-code and with other libraries."""
 
 import time
 import warnings
@@ -7,23 +7,23 @@ import numpy as np
 import plain
 from measure import PENALTY, Line, a_core_each, best_of, in_turns, make_scores, threads
 
-from repair import Reranker, Shortlist
-from repair.bench.lambdarank import LambdaRank
-from repair.calibration import CalibrationSet
-from repair.design import Design
-from repair.grid import PAPER_GRID, Grid
-from repair.terms import choose_terms
+from repair import GridSearch, Reranker, ScoreSet, Shortlist
+from repair.data.calibration_set import CalibrationSet
+from repair.fitting.design_matrix import Design
+from repair.terms.registry import choose_fixed_terms
+from repair.tuning.grid import PAPER_GRID, Grid
+from repair_bench.harness.lambdarank import LambdaRank
 
 
 def measure_fits(n, n_classes, k):
-    """Features and fit, our own ways beside others'."""
+    """Measure features and fit, and compare them with other implementations."""
     scores, labels, counts, similarity = make_scores(n, n_classes)
     shortlist = Shortlist.from_scores(scores, k)
     known = {"class_counts": counts, "similarity": similarity}
     size = f"{n:,}×{n_classes:,}, k={k}"
 
     def fit(mode, **options):
-        return Reranker(k, mode, **options).fit(shortlist, labels, **known)
+        return Reranker(mode, n_candidates=k, **options).fit(shortlist, labels, **known)
 
     def pseudo_code():
         return plain.fit(shortlist.ids, shortlist.scores, labels, counts, similarity, *PENALTY.values())
@@ -33,7 +33,7 @@ def measure_fits(n, n_classes, k):
         turns = [
             (best_of(lambda: fit("pairwise", **PENALTY), 5)[0], best_of(pseudo_code, 1, warm=False)[0])
             for _ in range(10)
-        ]  # by turns, so that a noisy moment hits both
+        ]  # in turns, so a noisy moment affects both
     ours, theirs = (min(times) for times in zip(*turns, strict=True))
     note = f"objective {model.objective_ - objective:+.0e}"
     lines = [
@@ -57,10 +57,10 @@ def measure_fits(n, n_classes, k):
 
 
 def _extended(scores, labels, known, k, size):
-    """All terms beside the paper's, from the scores of all classes: that is what the mode is for."""
+    """Measure the extended mode with all terms, from the scores of all classes, for which it is made."""
 
     def fit(mode, **options):
-        return Reranker(k, mode, **options).fit(scores, labels, **known)
+        return Reranker(mode, n_candidates=k, **options).fit(scores, labels, **known)
 
     with warnings.catch_warnings(), a_core_each():
         warnings.simplefilter("ignore")
@@ -72,7 +72,7 @@ def _extended(scores, labels, known, k, size):
         Line(
             f"mode extended, {size}, from all scores",
             f"{long * 1e3:.0f} ms",
-            f"mode pairwise, which also chooses its penalties: {chosen * 1e3:.0f} ms, {long / chosen:.1f} times less",
+            f"mode pairwise, which also chooses its penalties: {chosen * 1e3:.0f} ms, {long / chosen:.1f} times faster",
             None,
             "≤ 10 times as long",
             long <= 10 * chosen,
@@ -80,7 +80,7 @@ def _extended(scores, labels, known, k, size):
         Line(
             "the same",
             f"{long * 1e3:.0f} ms",
-            f"mode pairwise with given penalties: {short * 1e3:.0f} ms, {long / short:.1f} times less",
+            f"mode pairwise with given penalties: {short * 1e3:.0f} ms, {long / short:.1f} times faster",
             None,
             "≤ 10 times as long",
             long <= 10 * short,
@@ -88,7 +88,7 @@ def _extended(scores, labels, known, k, size):
         Line(
             f"rerank with mode extended, {size}, from all scores",
             f"{slow * 1e3:.0f} ms",
-            f"mode pairwise: {quick * 1e3:.0f} ms, {slow / quick:.1f} times less",
+            f"mode pairwise: {quick * 1e3:.0f} ms, {slow / quick:.1f} times faster",
             None,
             "≤ 4 times as long",
             slow <= 4 * quick,
@@ -103,13 +103,13 @@ def _against(name, ours, rival, size):
 
 
 def _xlogit(shortlist, labels, known):
-    """Fit the columns' weights by xlogit's conditional logit; None where it is not installed."""
+    """Fit the weights of the columns with the conditional logit of xlogit; None if it is not installed."""
     try:
         from xlogit import MultinomialLogit
     except ImportError:
         return None
-    calibration = CalibrationSet.build(shortlist, labels, shortlist.n_candidates, **known)
-    terms = choose_terms(None, calibration.table)
+    calibration = CalibrationSet.build(ScoreSet(shortlist, labels, **known), shortlist.n_candidates)
+    terms = choose_fixed_terms(None, calibration.table)
     design = Design.of(calibration, terms, 0.0)
     n, k, d = design.columns.shape
     columns = np.concatenate([design.base[:, :, None], design.columns], axis=2)[:, :, 1:].reshape(n * k, d)
@@ -121,12 +121,12 @@ def _xlogit(shortlist, labels, known):
 
 
 def measure_grid(n, n_classes, k, plain_fit, grid=PAPER_GRID, folds=5):
-    """The paper's search, every setting on every fold."""
+    """Measure the paper's grid search, every setting on every fold."""
     scores, labels, counts, similarity = make_scores(n, n_classes)
     shortlist = Shortlist.from_scores(scores, k)
 
     def search(searched):
-        return Reranker(k, selection="cv", grid=searched, folds=folds).fit(
+        return Reranker("pairwise", n_candidates=k, tuning=GridSearch(grid=searched, cv=folds)).fit(
             shortlist, labels, class_counts=counts, similarity=similarity
         )
 

@@ -1,4 +1,4 @@
-"""The ratios as a picture."""
+"""Drawing the ratios as a bar chart."""
 
 from measure import Line
 
@@ -6,9 +6,9 @@ COLOURS = {None: "#9aa5b1", True: "#4c78a8", False: "#d1495b"}
 
 
 def draw(lines: list[Line]) -> str | None:
-    """Return the ratios as bars from 1, on a logarithmic axis; None without vl-convert.
+    """Return an SVG with the ratios as bars from 1 on a logarithmic axis, or None without vl-convert.
 
-    Bars are blue where the line has a bar to clear and clears it, red where it does not, and grey without one.
+    Bars are blue if the target of the line is reached, red if it is not, and grey if there is no target.
     """
     try:
         import vl_convert
@@ -24,12 +24,12 @@ def draw(lines: list[Line]) -> str | None:
         for line in lines
         if line.ratio is not None
     ]
-    # A bar from 0 would have no place on this axis.
+    # Bars start at 1, because a logarithmic axis has no 0.
     ratio = {
         "field": "ratio",
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": 50},
-        "title": "times as quick as what stands beside it",
+        "title": "times faster than the comparison",
     }
     spec = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",

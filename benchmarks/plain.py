@@ -1,4 +1,4 @@
-"""The paper's pseudo-code, straightforwardly: all pairs in one array, scipy's L-BFGS-B."""
+"""A straightforward implementation of the paper's pseudo-code: all pairs in one array, scipy's L-BFGS-B."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -11,7 +11,7 @@ def top_k(scores, k):
 
 
 def pair_features(ids, scores, class_counts, similarity):
-    """The (n, k, k, 5) array of phi(x, y, j)."""
+    """Return the (n, k, k, 5) array of phi(x, y, j)."""
     n, k = ids.shape
     features = np.zeros((n, k, k, 5))
     features[..., 0] = scores[:, :, None] - scores[:, None, :]
@@ -33,7 +33,7 @@ def mean_over_rivals(features):
 
 
 def fit(ids, scores, labels, class_counts, similarity, lambda_a, lambda_theta):
-    """Return offsets, weights, the objective reached and how often it was evaluated.
+    """Return the offsets, the weights, the final objective and the number of its evaluations.
 
     As in the pseudo-code, the mean over rivals is taken for the current weights at every evaluation.
     """

@@ -1,4 +1,4 @@
-"""Top-k and reranking: against numpy, torch, and the speed at which scores can be read at all."""
+"""Speed of top-k and reranking, compared with numpy, torch, and simply reading the scores."""
 
 import subprocess
 import sys
@@ -13,14 +13,14 @@ from repair import Reranker, Shortlist
 
 
 def measure_top_k(n, n_classes, k, times_numpy, share_of_bandwidth=None):
-    """One thread: the best k of float32 scores."""
+    """Measure the selection of the best k of float32 scores, on one thread."""
     scores = np.random.default_rng(0).normal(size=(n, n_classes)).astype(np.float32)
     what = f"top-{k} of {n:,}×{n_classes:,} float32, one thread"
     with threads(1):
         ours, theirs = in_turns(
             lambda: Shortlist.from_scores(scores, k), lambda: np.argpartition(scores, n_classes - k, axis=1), 5
         )
-        beside, reading = in_turns(lambda: Shortlist.from_scores(scores, k), lambda: scores.max(axis=1), 10)
+        repeated, reading = in_turns(lambda: Shortlist.from_scores(scores, k), lambda: scores.max(axis=1), 10)
         half = scores.astype(np.float16)
         from_half, _ = best_of(lambda: Shortlist.from_scores(half, k))
     shown, ratio = f"{ours * 1e3:.1f} ms", theirs / ours
@@ -34,9 +34,9 @@ def measure_top_k(n, n_classes, k, times_numpy, share_of_bandwidth=None):
             ratio >= times_numpy,
         )
     ]
-    bound = reading / beside
+    bound = reading / repeated
     bar, met = ("", None) if share_of_bandwidth is None else (f"≥ {share_of_bandwidth:g}×", bound >= share_of_bandwidth)
-    lines.append(Line(what, f"{beside * 1e3:.1f} ms", f"max(axis=1): {reading * 1e3:.1f} ms", bound, bar, met))
+    lines.append(Line(what, f"{repeated * 1e3:.1f} ms", f"max(axis=1): {reading * 1e3:.1f} ms", bound, bar, met))
     other = _torch_top_k(scores, k)
     if other is not None:
         lines.append(Line(what, shown, f"torch.topk: {other * 1e3:.0f} ms", other / ours))
@@ -58,7 +58,7 @@ def _torch_top_k(scores, k):
 
 
 def measure_rerank(n, n_classes, k, bar, *, dense):
-    """Rows a second, given shortlists, on one core."""
+    """Measure reranked rows per second on one core, with given shortlists."""
     model, fresh, what = _to_rerank(n, n_classes, k, dense)
     with threads(1):
         one, _ = best_of(lambda: model.rerank(fresh), 15)
@@ -67,7 +67,7 @@ def measure_rerank(n, n_classes, k, bar, *, dense):
 
 
 def measure_two_threads(n, n_classes, k, *, dense):
-    """How much two threads help, each on a core of its own, beside how much the machine lets them help at all."""
+    """Measure the gain by two threads on two cores, and the gain of pure arithmetic on the same machine."""
     model, fresh, what = _to_rerank(n, n_classes, k, dense)
 
     def rerank(count):
@@ -81,7 +81,7 @@ def measure_two_threads(n, n_classes, k, *, dense):
     return Line(
         f"{what}, two threads",
         f"{n / two / 1e6:.2f} M rows/s",
-        f"one thread; arithmetic alone gains {alone / together:.2g}×",
+        f"one thread; pure arithmetic gains {alone / together:.2g}×",
         one / two,
         "≥ 1.7×",
         one / two >= 1.7,
@@ -89,12 +89,12 @@ def measure_two_threads(n, n_classes, k, *, dense):
 
 
 def _to_rerank(n, n_classes, k, dense):
-    """A model, rows that it has not seen, and their description."""
+    """Return a fitted model, rows to rerank, and their description."""
     shortlist, labels, counts = make_candidates(n, n_classes, k)
     kind = np.float64 if n_classes <= 1000 else np.float32
     similarity = np.random.default_rng(1).random((n_classes, n_classes), dtype=kind) if dense else None
     few = min(n, 20_000)
-    model = Reranker(k, **PENALTY).fit(
+    model = Reranker("pairwise", n_candidates=k, **PENALTY).fit(
         shortlist.take(slice(0, few)), labels[:few], class_counts=counts, similarity=similarity
     )
     what = f"rerank {n:,} shortlists, K={n_classes:,}, k={k}, {'dense similarity' if dense else 'no similarity'}"
@@ -102,9 +102,11 @@ def _to_rerank(n, n_classes, k, dense):
 
 
 def measure_one_row(n_classes, k, calls=500, rounds=20):
-    """One row through the public API, from an array of all scores: the median, beside that of the quietest round."""
+    """Measure one row through the public API, from all scores: the median, and that of the quietest round."""
     scores, labels, counts, similarity = make_scores(5000, n_classes)
-    model = Reranker(k, **PENALTY).fit(scores, labels, class_counts=counts, similarity=similarity)
+    model = Reranker("pairwise", n_candidates=k, **PENALTY).fit(
+        scores, labels, class_counts=counts, similarity=similarity
+    )
     row, medians = scores[:1], []
     for _ in range(rounds):
         times = []
@@ -125,9 +127,11 @@ def measure_one_row(n_classes, k, calls=500, rounds=20):
 
 
 def measure_start(n_classes, k):
-    """A new process: import alone, and import, load and rerank one row."""
+    """Measure a new process: the import alone, and import, load and rerank of one row."""
     scores, labels, counts, similarity = make_scores(5000, n_classes)
-    model = Reranker(k, **PENALTY).fit(scores, labels, class_counts=counts, similarity=similarity)
+    model = Reranker("pairwise", n_candidates=k, **PENALTY).fit(
+        scores, labels, class_counts=counts, similarity=similarity
+    )
     program = "import time; t = time.perf_counter(); {} ; print(time.perf_counter() - t)"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.safetensors"

@@ -1,8 +1,8 @@
-"""Measure, print ratios, write results.md and results.svg.
+"""Run the measurements, print ratios, and write results.md and results.svg.
 
-python benchmarks/run.py            # everything; several minutes
+python benchmarks/run.py            # everything; takes several minutes
 python benchmarks/run.py --small    # small sizes, to see that it works; writes nothing
-python benchmarks/run.py fit top_k  # some of it; writes nothing
+python benchmarks/run.py fit top_k  # some parts; writes nothing
 """
 
 import argparse
@@ -19,17 +19,17 @@ from inference import measure_bootstrap, measure_pairs
 from picture import draw
 from reranking import measure_one_row, measure_rerank, measure_start, measure_top_k, measure_two_threads
 
-from repair.grid import Grid
-from repair.tables import text_table
+from repair._utils.text_tables import text_table
+from repair.tuning.grid import Grid
 
 HERE = Path(__file__).parent
-HEADER = ["what", "repair", "beside", "ratio", "bar", ""]
+HEADER = ["what", "repair", "compared with", "ratio", "target", ""]
 PARTS = ("fit", "grid", "top_k", "rerank", "growth", "statistics", "start")
 FEW = Grid(tau=(0.0, 1.0), lambda_a=(0.001, 0.1), lambda_theta=(1e-3,), alpha=(0.0,))
 
 
 def measure(parts, scale):
-    """Yield every line, part by part."""
+    """Yield all lines of the chosen parts."""
     plain_fit = None
     if "fit" in parts or "grid" in parts:
         lines, plain_fit = measure_fits(20_000 // scale, 1_000, 10)
@@ -61,12 +61,12 @@ def measure(parts, scale):
 
 
 def describe_machine():
-    """Return cores, memory, versions and commit."""
+    """Return the cores, memory, versions and commit."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE)
-    info = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines() if Path("/proc/cpuinfo").exists() else []
     cores = sum(line.startswith("processor") for line in info)
     memory = Path("/proc/meminfo")
-    size = f", {int(memory.read_text().split()[1]) / 1e6:.0f} GB of memory" if memory.exists() else ""
+    size = f", {int(memory.read_text(encoding='utf-8').split()[1]) / 1e6:.0f} GB of memory" if memory.exists() else ""
     load = f", load average {os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else ""
     blas = f"; OMP_NUM_THREADS={os.environ['OMP_NUM_THREADS']}" if "OMP_NUM_THREADS" in os.environ else ""
     found = ", ".join(_versions("numpy", "scipy", "numba", "torch", "lightgbm", "xlogit"))
@@ -84,7 +84,7 @@ def _versions(*names):
 
 
 def main():
-    """Measure what was asked for."""
+    """Measure the chosen parts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="what to measure; everything by default")
     parser.add_argument("--small", action="store_true", help="small sizes; writes nothing")
@@ -100,10 +100,10 @@ def main():
     picture = draw(lines)
     shown = ""
     if picture is not None:
-        (HERE / "results.svg").write_text(picture)
+        (HERE / "results.svg").write_text(picture, encoding="utf-8")
         shown = "\n![The ratios as bars](results.svg)\n"
     text = f"# Results\n\nWritten by `make bench`. {describe_machine()}.\n\n```\n{table}\n```\n{shown}"
-    (HERE / "results.md").write_text(text)
+    (HERE / "results.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,9 @@ print(sorted(ours - set(sys.stdlib_module_names) - {"__main__"}))
 @pytest.fixture
 def saved(problem, tmp_path):
     path = tmp_path / "model.safetensors"
-    Reranker(problem.k, shrinkage="eb").fit(problem.scores, problem.labels, **problem.known).save(path)
+    Reranker("pairwise", n_candidates=problem.k, shrinkage="eb").fit(
+        problem.scores, problem.labels, **problem.optional_fields
+    ).save(path)
     return path
 
 
@@ -63,7 +65,7 @@ def test_versions_agree(repository):
 
     import repair
 
-    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["version"] == repair.__version__
-    citation = (repository / "CITATION.cff").read_text()
+    citation = (repository / "CITATION.cff").read_text(encoding="utf-8")
     assert f"version: {repair.__version__}" in citation

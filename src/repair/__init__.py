@@ -1,16 +1,19 @@
 """REPAIR: post-hoc reranking of a frozen classifier's shortlist under long-tailed classes.
 
-Public names are imported when first used, so that ``import repair``, loading a model and
-reranking a row need nothing heavier than numpy and safetensors.
+Public names are imported when first used, so ``import repair``, loading a model and reranking a
+row need nothing heavier than numpy and safetensors.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from repair._utils.lazy_names import lazy_names
+from repair._utils.version import __version__
 
+TYPE_CHECKING = False  # not from typing, because the command must install its signal handlers quickly
 if TYPE_CHECKING:
-    from repair.artifact import load
-    from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
-    from repair.comparison import Comparison
+    from repair.comparison.compare import compare
+    from repair.comparison.result import Comparison
+    from repair.data.ranking import Ranking
+    from repair.data.score_set import ScoreSet
+    from repair.data.shortlist import Shortlist
     from repair.diagnosis.diagnose import Diagnosis, diagnose
     from repair.errors import (
         ArtifactError,
@@ -20,45 +23,48 @@ if TYPE_CHECKING:
         MissingExtraError,
         NotFittedError,
     )
-    from repair.evaluation import Evaluation, evaluate
-    from repair.explanation import Explanation
-    from repair.frontier import Frontier, head_tail_frontier
-    from repair.metrics import rare_classes
-    from repair.protocol import compare
-    from repair.ranking import Ranking
-    from repair.reranker import Reranker
-    from repair.score_set import ScoreSet
-    from repair.shortlist import Shortlist
-
-__version__ = "0.1.0"
+    from repair.evaluation.evaluate import Evaluation, evaluate
+    from repair.evaluation.head_tail_frontier import Frontier, head_tail_frontier
+    from repair.fitting.settings import ShrinkageOptions
+    from repair.model.explanation import Explanation
+    from repair.rerankers.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
+    from repair.rerankers.loading import load
+    from repair.rerankers.reranker import Reranker
+    from repair.stats.strata import rare_classes
+    from repair.terms.options import ExtendedOptions
+    from repair.tuning.options import GridSearch, HeadLossLimit
 
 _HOME = {
+    "ShrinkageOptions": "fitting.settings",
+    "HeadLossLimit": "tuning.options",
+    "GridSearch": "tuning.options",
+    "ExtendedOptions": "terms.options",
     "ArtifactError": "errors",
-    "Base": "baselines",
-    "ClasswiseTemperature": "baselines",
-    "Comparison": "comparison",
+    "Base": "rerankers.baselines",
+    "ClasswiseTemperature": "rerankers.baselines",
+    "Comparison": "comparison.result",
     "ConvergenceWarning": "errors",
-    "Diagnosis": "diagnosis",
-    "Evaluation": "evaluation",
-    "Explanation": "explanation",
-    "Frontier": "frontier",
+    "Diagnosis": "diagnosis.diagnose",
+    "Evaluation": "evaluation.evaluate",
+    "Explanation": "model.explanation",
+    "Frontier": "evaluation.head_tail_frontier",
     "InputError": "errors",
     "InputWarning": "errors",
-    "LogitAdjustment": "baselines",
+    "LogitAdjustment": "rerankers.baselines",
     "MissingExtraError": "errors",
     "NotFittedError": "errors",
-    "Ranking": "ranking",
-    "Reranker": "reranker",
-    "ScoreSet": "score_set",
-    "Shortlist": "shortlist",
-    "TauNormalization": "baselines",
-    "Temperature": "baselines",
-    "compare": "protocol",
-    "diagnose": "diagnosis",
-    "evaluate": "evaluation",
-    "head_tail_frontier": "frontier",
-    "load": "artifact",
-    "rare_classes": "metrics",
+    "Ranking": "data.ranking",
+    "Reranker": "rerankers.reranker",
+    "ScoreSet": "data.score_set",
+    "Shortlist": "data.shortlist",
+    "TauNormalization": "rerankers.baselines",
+    "Temperature": "rerankers.baselines",
+    "compare": "comparison.compare",
+    "diagnose": "diagnosis.diagnose",
+    "evaluate": "evaluation.evaluate",
+    "head_tail_frontier": "evaluation.head_tail_frontier",
+    "load": "rerankers.loading",
+    "rare_classes": "stats.strata",
 }
 
 __all__ = [
@@ -70,7 +76,10 @@ __all__ = [
     "Diagnosis",
     "Evaluation",
     "Explanation",
+    "ExtendedOptions",
     "Frontier",
+    "GridSearch",
+    "HeadLossLimit",
     "InputError",
     "InputWarning",
     "LogitAdjustment",
@@ -80,6 +89,7 @@ __all__ = [
     "Reranker",
     "ScoreSet",
     "Shortlist",
+    "ShrinkageOptions",
     "TauNormalization",
     "Temperature",
     "__version__",
@@ -92,13 +102,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'repair' has no attribute {name!r}")
-    value = getattr(import_module(f"repair.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazy_names("repair", _HOME)

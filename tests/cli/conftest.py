@@ -1,31 +1,15 @@
 """A small problem in every kind of file, a fitted model, and the command in this very process."""
 
+import os
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from repair.bench.synthetic import SyntheticSettings, make_synthetic
+from repair.datasets import SyntheticSettings, make_synthetic
 
 NAMES = tuple(f"class {place:02}" for place in range(12))
 K = len(NAMES)
-
-
-@pytest.fixture
-def repair(capsys, monkeypatch):
-    """Run a command; return its exit code, standard output and standard error."""
-    monkeypatch.setenv("COLUMNS", "200")
-
-    def run(*arguments):
-        from repair.cli import run as run_command
-
-        capsys.readouterr()
-        code = run_command([str(one) for one in arguments])
-        printed = capsys.readouterr()
-        return SimpleNamespace(code=code, out=printed.out, err=printed.err)
-
-    return run
 
 
 @pytest.fixture(scope="session")
@@ -49,6 +33,14 @@ def names():
     return NAMES
 
 
+@pytest.fixture(scope="session")
+def no_such_file():
+    """What the system says about a missing file: Windows has its own words."""
+    with pytest.raises(FileNotFoundError) as caught:
+        os.stat("no such file")
+    return caught.value.strerror
+
+
 @pytest.fixture
 def write_rows():
     return write_part
@@ -70,10 +62,10 @@ def write_classes(folder: Path, made):
         f"{name},{int(made.class_counts[place])},g{place % 3},root/g{place % 3}/{name}"
         for place, name in enumerate(NAMES)
     ]
-    (folder / "classes.csv").write_text("\n".join(["class,count,group,path", *lines]) + "\n")
+    (folder / "classes.csv").write_text("\n".join(["class,count,group,path", *lines]) + "\n", encoding="utf-8")
     header = ",".join(["class", *NAMES])
     rows = [f"{name}," + ",".join(f"{one:.6f}" for one in made.similarity[place]) for place, name in enumerate(NAMES)]
-    (folder / "similarity.csv").write_text("\n".join([header, *rows]) + "\n")
+    (folder / "similarity.csv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
 
 
 def write_part(folder: Path, part: str, scores, labels, k: int = 6):
@@ -84,7 +76,7 @@ def write_part(folder: Path, part: str, scores, labels, k: int = 6):
     for row, (line, label) in enumerate(zip(scores, labels, strict=True)):
         for place in np.argsort(-line)[:k]:
             lines.append(f"{part[0]}{row},{NAMES[place]},{line[place]:.5f},{NAMES[label]},p{row // 2},s{row % 5}")
-    (folder / f"{part}.csv").write_text("\n".join(lines) + "\n")
+    (folder / f"{part}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     columns = {"id": [f"{part[0]}{row}" for row in range(len(scores))]}
     columns |= {name: scores[:, place] for place, name in enumerate(NAMES)}
     columns |= {"label": [NAMES[label] for label in labels]}

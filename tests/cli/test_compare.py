@@ -10,7 +10,7 @@ def test_prints_and_writes_everything(repair, data, tmp_path):
     given = ("--classes", data / "classes.csv", "--trials", "2", "--methods", "base,logit_adjustment,classwise")
     done = repair("compare", data / "calibration.csv", data / "test.csv", *given, "--out", tmp_path / "new" / "out")
     assert done.code == 0, done.err
-    assert "logit_adjustment" in done.out
+    assert "LogitAdj" in done.out
     written = {path.name for path in (tmp_path / "new" / "out").iterdir()}
     assert written == {"comparison.md", "comparison.tex", "comparison.csv", "comparison.json", "rows.npz"}
     saved = np.load(tmp_path / "new" / "out" / "rows.npz")
@@ -42,8 +42,9 @@ def test_a_method_that_is_significantly_worse_ends_with_one(repair, tmp_path, wr
 
 
 def test_classes_of_either_file_are_compared(repair, data, tmp_path):
-    text = (data / "test.csv").read_text() + "extra,lynx,9.0,lynx,px,s0\nextra,class 01,1.0,lynx,px,s0\n"
-    (tmp_path / "test.csv").write_text(text)
+    text = (data / "test.csv").read_text(encoding="utf-8")
+    text += "extra,lynx,9.0,lynx,px,s0\nextra,class 01,1.0,lynx,px,s0\n"
+    (tmp_path / "test.csv").write_text(text, encoding="utf-8")
     given = ("--methods", "base,classwise", "--trials", "1", "--json")
     done = repair("compare", data / "calibration.csv", tmp_path / "test.csv", *given)
     assert done.code == 0, done.err
@@ -53,10 +54,10 @@ def test_classes_of_either_file_are_compared(repair, data, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--methods", "base,dance"), "'dance' is no method; choose one of base, "),
-        (("--methods", ","), "--methods names none"),
-        (("--methods", "classwise", "--require", "classwise"), "--methods lacks base"),
-        (("--methods", "base", "--require", "auto"), "--methods lacks auto"),
+        (("--methods", "base,dance"), "there is no method 'dance'; choose one of base, "),
+        (("--methods", ","), "--methods is empty; choose one of"),
+        (("--methods", "classwise", "--require", "classwise"), "base is not among --methods; add it"),
+        (("--methods", "base", "--require", "auto"), "auto is not among --methods; add it"),
         (("--trials", "0"), "Invalid value for '--trials'"),
         (("--methods", "base,logit_adjustment"), "needs class_counts"),
     ],

@@ -14,7 +14,7 @@ def test_they_all_succeed(repair, repository, data, tmp_path, monkeypatch, name,
     for one in ("calibration.csv", "test.csv", "classes.csv"):
         shutil.copy(data / one, tmp_path)
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```bash\n(.*?)```", (repository / name).read_text(), re.DOTALL)
+    blocks = re.findall(r"```bash\n(.*?)```", (repository / name).read_text(encoding="utf-8"), re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines() if line.startswith("repair ")]
     assert len(commands) == count
     for command in commands:
@@ -30,6 +30,6 @@ def test_they_all_succeed(repair, repository, data, tmp_path, monkeypatch, name,
 def test_every_command_is_in_the_document(repository):
     from repair.cli.app import EXAMPLES
 
-    text = (repository / "docs" / "cli.md").read_text()
+    text = (repository / "docs" / "cli.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)
     assert listed == [command.__name__ for command in EXAMPLES]

@@ -5,7 +5,7 @@ import pytest
 
 from repair import Ranking, evaluate, load
 from repair.io import read_score_set
-from repair.statistics import paired_gain
+from repair.stats.paired_gains import paired_gain
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
 
@@ -37,7 +37,7 @@ def test_the_table_has_base_beside_the_model(repair, data, fitted, name):
     done = repair("evaluate", fitted, data / name)
     header, *lines = done.out.splitlines()
     assert header.split()[:3] == ["metric", "Base,", "covered"]
-    assert any(line.startswith("hit@1 ") and len(line.split()) == 5 for line in lines)
+    assert any(line.startswith("Hit@1 ") and len(line.split()) == 5 for line in lines)
     assert "of 200 rows covered" in done.out
     assert "Rare classes: " in done.out
 

@@ -36,7 +36,7 @@ def test_an_id_that_is_a_number_is_an_id(repair, fitted, tmp_path):
 def test_a_row_that_is_not_there(repair, data, fitted, row):
     done = repair("explain", fitted, data / "test.csv", f"--row={row}")
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"repair: there is no row {row!r}; ids are such as 't0', and numbers run from 0 to 199\n"
+    assert done.err == f"repair: there is no row {row!r}; ids look like 't0', and numbers run from 0 to 199\n"
 
 
 def test_a_model_tells_what_it_holds(repair, fitted):
@@ -50,7 +50,7 @@ def test_a_model_tells_what_it_holds(repair, fitted):
     assert found["row_level_content"] is False
     assert found["arrays"]["offsets"] == [12]
     text = repair("inspect", fitted).out
-    assert "row level content  no" in text
+    assert "contains single rows  no" in text
     assert "class 00, class 01" in text
 
 

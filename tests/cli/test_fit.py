@@ -3,7 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from repair import load
+from repair import Reranker, load
+from repair.rerankers.methods import title_of
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
 
@@ -14,9 +15,8 @@ def test_auto_says_what_it_chose_and_what_that_gains(repair, data, tmp_path):
     assert done.code == 0, done.err
     model = load(out)
     assert model.mode == "auto"
-    assert model.progress is False
-    assert model.account_.notes[0].split(":")[0] in done.out
-    rows = [line for line in done.out.splitlines() if line.startswith(("Base ", f"{model.mode_} (auto)"))]
+    assert model.fit_summary_.notes[0].split(":")[0] in done.out
+    rows = [line for line in done.out.splitlines() if line.startswith(("Base ", f"{title_of(model.mode_)} (auto)"))]
     assert len(rows) == 2
     assert ("Rare classes: " in done.out, "Frequent classes: " in done.out) == ((model.mode_ != "base"),) * 2
     assert f"Wrote {out}." in done.out
@@ -31,6 +31,29 @@ def test_every_layout_is_fitted(repair, data, tmp_path, name, names):
     assert (found["mode"], found["n_rows"], found["n_classes"], found["n_candidates"]) == ("classwise", 400, 12, 6)
     assert found["gain"]["low"] <= found["gain"]["gain"] <= found["gain"]["high"]
     assert load(tmp_path / "m.safetensors")._state.correction.table.class_names == names
+
+
+def test_weights_of_classes_come_from_the_class_table_or_the_archive(repair, data, tmp_path, names):
+    weights = np.linspace(0.5, 6.0, len(names))
+    lines = [f"{name},{weight}" for name, weight in zip(names, weights, strict=True)]
+    (tmp_path / "classes.csv").write_text("\n".join(["class,weight", *lines]) + "\n", encoding="utf-8")
+    with np.load(data / "calibration.npz") as arrays:
+        np.savez(tmp_path / "weighted.npz", **arrays, class_weights=weights)
+        expected = Reranker("classwise").fit(
+            arrays["scores"], arrays["labels"], class_names=names, class_weights=weights
+        )
+    for path, given in (
+        (data / "calibration.npz", ("--classes", tmp_path / "classes.csv")),
+        (tmp_path / "weighted.npz", ()),
+    ):
+        done = repair("fit", path, "-o", tmp_path / "m.safetensors", "--mode", "classwise", *given)
+        assert done.code == 0, done.err
+        model = load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(model.offsets_, expected.offsets_)
+        assert model.state.correction.table.class_weights.tolist() == weights.tolist()
+    found = json.loads(repair("inspect", tmp_path / "weighted.npz", "--json").out)
+    assert found["about_classes"] == ["class_weights"]
+    assert json.loads(repair("inspect", tmp_path / "classes.csv", "--json").out)["columns"] == ["weights"]
 
 
 def test_the_gain_is_not_that_of_the_rows_that_were_fitted(repair, tmp_path, write_rows):
@@ -50,12 +73,12 @@ def test_the_gain_is_not_that_of_the_rows_that_were_fitted(repair, tmp_path, wri
 
 def test_the_limit_on_the_frequent_classes_loss_is_in_the_model(repair, data, tmp_path):
     out = tmp_path / "m.safetensors"
-    options = ("--mode", "pairwise", "--max-head-loss", "0", "--json")
+    options = ("--mode", "pairwise", "--head-loss", "0", "--json")
     done = repair("fit", data / "calibration.csv", "-o", out, "--classes", data / "classes.csv", *options)
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert found["strength"] == load(out).strength_
-    assert any("frequent rows" in note for note in found["notes"])
+    assert any("rows of frequent classes" in note for note in found["notes"])
     assert set(found) >= {"rare", "frequent"}
 
 
@@ -67,8 +90,10 @@ def test_groups_are_held_together(repair, data, tmp_path):
 
 
 def test_columns_can_be_named(repair, data, tmp_path):
-    text = (data / "calibration.csv").read_text()
-    (tmp_path / "odd.csv").write_text(text.replace("query_id,class_name,score,label,group", "q,c,s,l,g", 1))
+    text = (data / "calibration.csv").read_text(encoding="utf-8")
+    (tmp_path / "odd.csv").write_text(
+        text.replace("query_id,class_name,score,label,group", "q,c,s,l,g", 1), encoding="utf-8"
+    )
     named = ("--row-column", "q", "--candidate-column", "c", "--score-column", "s", "--label-column", "l")
     out = tmp_path / "m.safetensors"
     done = repair(
@@ -79,21 +104,23 @@ def test_columns_can_be_named(repair, data, tmp_path):
 
 
 def test_labels_of_their_own_file(repair, data, tmp_path):
-    lines = [line.split(",") for line in (data / "calibration.csv").read_text().splitlines()[1:]]
-    (tmp_path / "scores.csv").write_text("row,class,score\n" + "\n".join(",".join(line[:3]) for line in lines))
+    lines = [line.split(",") for line in (data / "calibration.csv").read_text(encoding="utf-8").splitlines()[1:]]
+    (tmp_path / "scores.csv").write_text(
+        "row,class,score\n" + "\n".join(",".join(line[:3]) for line in lines), encoding="utf-8"
+    )
     labels = {line[0]: line[3] for line in lines}
-    (tmp_path / "labels.csv").write_text("row,label\n" + "\n".join(map(",".join, labels.items())))
+    (tmp_path / "labels.csv").write_text("row,label\n" + "\n".join(map(",".join, labels.items())), encoding="utf-8")
     given = ("--labels", tmp_path / "labels.csv", "--mode", "base", "--json")
     done = repair("fit", tmp_path / "scores.csv", "-o", tmp_path / "m.safetensors", *given)
     assert json.loads(done.out)["gain"]["gain"] == 0.0
 
 
 def test_too_few_rows_have_no_gain(repair, data, tmp_path):
-    lines = (data / "calibration.csv").read_text().splitlines()[: 1 + 20 * 6]
-    (tmp_path / "few.csv").write_text("\n".join(lines))
+    lines = (data / "calibration.csv").read_text(encoding="utf-8").splitlines()[: 1 + 20 * 6]
+    (tmp_path / "few.csv").write_text("\n".join(lines), encoding="utf-8")
     done = repair("fit", tmp_path / "few.csv", "-o", tmp_path / "m.safetensors", "--mode", "classwise")
     assert done.code == 0
-    assert "too few rows to say what it gains" in done.out
+    assert "too few rows to measure its gain" in done.out
     assert "95 % interval" in done.out
     done = repair("fit", tmp_path / "few.csv", "-o", tmp_path / "m.safetensors", "--json")
     assert "not_applicable" in json.loads(done.out)["gain"]
@@ -102,4 +129,4 @@ def test_too_few_rows_have_no_gain(repair, data, tmp_path):
 def test_an_option_that_a_baseline_lacks_is_refused(repair, data, tmp_path):
     done = repair("fit", data / "calibration.csv", "-o", tmp_path / "m", "--mode", "base", "--lambda-a", "1")
     assert (done.code, done.out) == (2, "")
-    assert done.err == "repair: base has no --lambda-a; leave it out, or use another mode\n"
+    assert done.err == "repair: method 'base' has no parameter lambda_a; drop --lambda-a, or use another --mode\n"

@@ -44,7 +44,7 @@ def test_completion_of_commands_and_options():
         return subprocess.run(PROGRAM, capture_output=True, text=True, env=environment).stdout.split()
 
     assert complete("repair ex") == ["explain"]
-    assert complete("repair fit --max") == ["--max-head-loss"]
+    assert complete("repair fit --head") == ["--head-loss"]
     shown = subprocess.run(
         PROGRAM, capture_output=True, text=True, env={**os.environ, "_REPAIR_COMPLETE": "source_bash"}
     )
@@ -55,4 +55,4 @@ def test_no_colour_where_none_is_wanted():
     environment = {**os.environ, "NO_COLOR": "1", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
     done = subprocess.run([*PROGRAM, "fit", "--help"], capture_output=True, text=True, env=environment)
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", done.stdout)
-    assert "--max-head-loss" in re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert "--head-loss" in re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)

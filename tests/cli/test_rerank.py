@@ -27,7 +27,7 @@ def test_any_format_to_any_format(repair, data, fitted, tmp_path, source, target
 def test_the_columns_that_came_along_are_kept(repair, data, fitted, tmp_path, names):
     done = repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "r.csv", "--layout", "lists")
     assert "Wrote 200 rows" in done.out
-    with open(tmp_path / "r.csv") as stream:
+    with open(tmp_path / "r.csv", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     first = rows[3]
     assert (first["query_id"], first["source"], first["group"], first["label"] in names) == ("t3", "s3", "p1", True)
@@ -38,11 +38,11 @@ def test_the_columns_that_came_along_are_kept(repair, data, fitted, tmp_path, na
 
 def test_long_form_stays_long_form(repair, data, fitted, tmp_path):
     repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "r.csv")
-    with open(tmp_path / "r.csv") as stream:
+    with open(tmp_path / "r.csv", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert len(rows) == 200 * 6
     assert [row["rank"] for row in rows[:7]] == ["1", "2", "3", "4", "5", "6", "1"]
-    with open(data / "test.csv") as stream:
+    with open(data / "test.csv", encoding="utf-8") as stream:
         given = {(row["query_id"], row["class_name"]): float(row["score"]) for row in csv.DictReader(stream)}
     for row in rows[:60]:
         assert float(row["base_score"]) == given[row["query_id"], row["candidate"]]
@@ -54,9 +54,12 @@ def test_classes_that_the_model_has_never_seen(repair, data, fitted, tmp_path):
     (tmp_path / "new.csv").write_text("row,class,score\na,class 01,1.0\na,lynx,9.0\nb,wolf,3\nb,class 02,2\n")
     done = repair("rerank", fitted, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl", "--json", "--layout", "lists")
     assert done.code == 0
-    assert done.err == "warning: classes that the model has never seen (2) get the mean offset: 'lynx', 'wolf'\n"
+    assert (
+        done.err
+        == "warning: classes that are new to the model (2) get the mean offset of all classes: 'lynx', 'wolf'\n"
+    )
     assert json.loads(done.out)["new_classes"] == ["lynx", "wolf"]
-    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()]
     model = load(fitted)
     prior = model.shrinkage_.prior
     assert rows[0]["prediction"] == "lynx"
@@ -66,12 +69,12 @@ def test_classes_that_the_model_has_never_seen(repair, data, fitted, tmp_path):
 
 def test_new_classes_get_the_offset_of_their_group(repair, data, fitted, tmp_path):
     (tmp_path / "new.csv").write_text("row,class,score\na,class 01,1.0\na,lynx,9.0\n")
-    table = (data / "classes.csv").read_text() + "lynx,3,g1,root/g1/lynx\n"
-    (tmp_path / "classes.csv").write_text(table)
+    table = (data / "classes.csv").read_text(encoding="utf-8") + "lynx,3,g1,root/g1/lynx\n"
+    (tmp_path / "classes.csv").write_text(table, encoding="utf-8")
     given = ("--classes", tmp_path / "classes.csv", "--layout", "lists")
     done = repair("rerank", fitted, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl", *given)
-    assert "get their group's mean offset: 'lynx'" in done.err
-    row = json.loads((tmp_path / "r.jsonl").read_text())
+    assert "get the mean offset of their group: 'lynx'" in done.err
+    row = json.loads((tmp_path / "r.jsonl").read_text(encoding="utf-8"))
     model = load(fitted)
     codes = model.shrinkage_.prior.groups
     means = model.shrinkage_.prior.means
@@ -87,10 +90,10 @@ def test_new_classes_get_the_offset_of_their_group(repair, data, fitted, tmp_pat
     ],
 )
 def test_a_label_column_that_nobody_filled_in(repair, fitted, tmp_path, name, text):
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(text, encoding="utf-8")
     done = repair("rerank", fitted, tmp_path / name, "-o", tmp_path / "r.jsonl")
     assert done.code == 0, done.err
-    assert "label" not in json.loads((tmp_path / "r.jsonl").read_text().splitlines()[0])
+    assert "label" not in json.loads((tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()[0])
     done = repair("evaluate", fitted, tmp_path / name)
     assert (done.code, "every label is missing" in done.err) == (2, True)
 
@@ -113,4 +116,4 @@ def test_models_of_ids_take_ids(repair, data, tmp_path):
     assert (np.load(tmp_path / "r.npz")["prediction"] == load(out).predict(scores)).all()
     (tmp_path / "long.csv").write_text("row,class,score\na,3,5.0\na,1,0.0\n")
     assert repair("rerank", out, tmp_path / "long.csv", "-o", tmp_path / "r.jsonl", "--layout", "lists").code == 0
-    assert json.loads((tmp_path / "r.jsonl").read_text())["candidate_ids"] == [3, 1]
+    assert json.loads((tmp_path / "r.jsonl").read_text(encoding="utf-8"))["candidate_ids"] == [3, 1]

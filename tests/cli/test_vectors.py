@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from repair import Reranker, load
+from repair import ExtendedOptions, Reranker, load
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
 
@@ -57,20 +57,40 @@ def test_a_model_is_fitted_and_used_with_vectors(repair, data, vectors, extended
     assert "neighbours" in shown.out
 
 
+def test_embeddings_in_the_file_of_scores_are_used(repair, data, vectors, tmp_path):
+    for part in ("calibration", "test"):
+        with np.load(data / f"{part}.npz") as arrays:
+            np.savez(tmp_path / f"{part}.npz", **arrays, embeddings=np.load(vectors / f"{part}.npy"))
+    models = []
+    for folder, given in ((tmp_path, ()), (data, ("--embeddings", vectors / "calibration.npy"))):
+        out = tmp_path / f"{len(models)}.safetensors"
+        done = repair("fit", folder / "calibration.npz", "-o", out, "--mode", "extended", "--n-candidates", "6", *given)
+        assert done.code == 0, done.err
+        models.append(out)
+    assert "neighbours" in load(models[0]).weights_
+    assert models[0].read_bytes() == models[1].read_bytes()
+    assert repair("rerank", models[0], tmp_path / "test.npz", "-o", tmp_path / "own.npz").code == 0
+    given = ("--embeddings", vectors / "test.npy")
+    assert repair("rerank", models[0], data / "test.npz", "-o", tmp_path / "given.npz", *given).code == 0
+    assert (tmp_path / "own.npz").read_bytes() == (tmp_path / "given.npz").read_bytes()
+    assert json.loads(repair("inspect", tmp_path / "test.npz", "--json").out)["embeddings"] is True
+    assert json.loads(repair("inspect", data / "test.npz", "--json").out)["embeddings"] is False
+
+
 def test_lists_of_its_own_are_said_to_cover_other_rows(repair, data, tmp_path):
     rows = {}
     for part in ("calibration", "test"):
         with np.load(data / f"{part}.npz") as arrays:
             rows[part] = arrays["scores"], arrays["labels"], arrays["class_names"]
     scores, labels, names = rows["calibration"]
-    model = Reranker(3, mode="extended", shortlist_tau=2.0)
+    model = Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=2.0))
     model.fit(scores, labels, class_names=names.tolist(), class_counts=np.arange(12, 0, -1) ** 3)
     model.save(tmp_path / "model.safetensors")
     done = repair("evaluate", tmp_path / "model.safetensors", data / "test.npz")
     scores, labels, _ = rows["test"]
     by_base = int((np.argsort(-scores, axis=1)[:, :3] == labels[:, None]).sum())
     by_model = int((model.rerank(scores).ids == labels[:, None]).sum())
-    assert f"{by_base} of 200 rows covered by Base, {by_model} by extended, which takes shortlists" in done.out
+    assert f"{by_base} of 200 rows covered by Base, {by_model} by Extended, which builds its own shortlists" in done.out
 
 
 def test_vectors_that_the_model_does_not_look_at_are_noted(repair, data, vectors, fitted, tmp_path):
@@ -78,7 +98,7 @@ def test_vectors_that_the_model_does_not_look_at_are_noted(repair, data, vectors
     for command in (("evaluate",), ("rerank", "-o", tmp_path / "ranked.csv"), ("explain", "--row", "t3")):
         done = repair(command[0], fitted, data / "test.csv", *command[1:], *given)
         assert done.code == 0, done.err
-        assert "this model looks at no embeddings" in done.err
+        assert "this model does not use embeddings" in done.err
 
 
 def test_inspect_parts_notes_and_sizes(repair, extended):
@@ -105,7 +125,7 @@ def test_reference_rows_come_from_one_file_or_two(repair, data, vectors, tmp_pat
         done = repair(*fit, *own, *more, "-o", tmp_path / "model")
         assert done.code == 0, done.err
         assert "430 labelled rows" in done.out
-    labels = load(tmp_path / "model")._fitted().correction.terms[-2].labels
+    labels = load(tmp_path / "model").state.correction.terms[-2].labels
     assert len(set(labels[-30:].tolist())) > 1
 
 
@@ -124,7 +144,7 @@ def test_a_report_is_written_about_it(repair, data, vectors, extended, tmp_path)
     done = repair("report", *files, *both, "-o", tmp_path / "page.html", "--rows", 2, "--figures", tmp_path / "charts")
     assert done.code == 0, done.err
     assert "page.html, and its charts to" in " ".join(done.out.split())
-    assert "It helps" in done.out
+    assert "The correction helps" in done.out
 
 
 def save(path, array):
@@ -135,20 +155,20 @@ def save(path, array):
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        ("missing", "looks at embeddings of 12 numbers a row; give --embeddings FILE"),
+        ("missing", "reads embeddings of 12 numbers per row; give --embeddings FILE"),
         ("width", "embeddings has 3 columns; expected 12"),
         ("rows", "embeddings has 5 rows, but there are 200"),
         ("nan", "embeddings[7, 2] is nan"),
         ("text", "embeddings has dtype"),
-        ("csv", "read from .npy and .npz files"),
-        ("key", "save the vectors as array 'embeddings'; the file has 'x'"),
+        ("csv", "must be .npy or .npz files"),
+        ("key", "there is no array 'embeddings'; the file has 'x'"),
         ("ids", "there is no vector for row 't0'"),
-        ("twice", "row_ids must name each of the 200 vectors once"),
-        ("gone", "No such file"),
+        ("twice", "row_ids must have one id for each of the 200 vectors"),
+        ("gone", "{no_such_file}"),
         ("damaged", "vectors.npy"),
     ],
 )
-def test_vectors_that_do_not_fit_are_named(repair, data, vectors, extended, tmp_path, case, message):
+def test_vectors_that_do_not_fit_are_named(repair, data, vectors, extended, tmp_path, no_such_file, case, message):
     path, good = tmp_path / "vectors.npy", np.load(vectors / "test.npy")
     if case == "nan":
         good[7, 2] = np.nan
@@ -172,18 +192,21 @@ def test_vectors_that_do_not_fit_are_named(repair, data, vectors, extended, tmp_
     given = () if case == "missing" else ("--embeddings", path if case in archives else makers[case]())
     done = repair("rerank", extended, data / "test.parquet", "-o", tmp_path / "out.csv", *given)
     assert done.code == 2
-    assert message in " ".join(done.err.split())
+    assert message.format(no_such_file=no_such_file) in " ".join(done.err.split())
     assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--mode", "pairwise", "--embeddings", "calibration.npy"), "mode pairwise looks at no embeddings"),
-        (("--mode", "base", "--embeddings", "calibration.npy"), "mode base looks at no embeddings"),
-        (("--mode", "extended", "--reference-labels", "labels.npy"), "give --reference-embeddings too"),
+        (("--mode", "pairwise", "--embeddings", "calibration.npy"), "mode pairwise does not use embeddings"),
+        (("--mode", "base", "--embeddings", "calibration.npy"), "mode base does not use embeddings"),
+        (("--mode", "extended", "--reference-labels", "labels.npy"), "--reference-labels needs --reference-embeddings"),
         (("--mode", "extended", "--reference-embeddings", "calibration.npy"), "has no array 'labels'"),
-        (("--mode", "extended", "--reference-embeddings", "reference.npz"), "need embeddings of the calibration rows"),
+        (
+            ("--mode", "extended", "--reference-embeddings", "reference.npz"),
+            "was passed without embeddings of the calibration rows",
+        ),
         (("--mode", "extended", "--terms", "head"), "needs embeddings"),
     ],
 )

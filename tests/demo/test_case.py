@@ -8,6 +8,7 @@ import pytest
 
 from repair import Base, LogitAdjustment, Reranker, ScoreSet, compare, rare_classes
 from repair.demo.case import choose_case
+from repair.rerankers.methods import title_of
 
 NAMES = {label: f"disease number {label} with a name that is far too long for a table" for label in range(20)}
 
@@ -17,25 +18,29 @@ def compared(make_problem):
     problem = make_problem(n=1200)
     scores = problem.scores + np.log(problem.class_counts)  # the head pushes the tail far down
     parts = (slice(600), slice(600, 1200))
-    sets = [ScoreSet(scores[rows], problem.labels[rows], **problem.known) for rows in parts]
-    methods = {"Base": Base(problem.k), "LogitAdj": LogitAdjustment(problem.k), "REPAIR": Reranker(problem.k)}
+    sets = [ScoreSet(scores[rows], problem.labels[rows], **problem.optional_fields) for rows in parts]
+    methods = {
+        "base": Base(problem.k),
+        "LogitAdj": LogitAdjustment(problem.k),
+        "pairwise": Reranker("pairwise", n_candidates=problem.k),
+    }
     return compare(methods, *sets, trials=1, resamples=10), sets[1]
 
 
 @pytest.fixture
 def case(compared):
-    return choose_case(*compared, NAMES, "REPAIR")
+    return choose_case(*compared, NAMES, "pairwise")
 
 
 def test_it_is_the_rare_patient_that_came_from_furthest_down(compared, case):
     comparison, test = compared
     before = np.argsort(np.argsort(-test.scores, axis=1), axis=1)[np.arange(600), test.labels]
     rare = rare_classes(test.class_counts)[test.labels]
-    mended = (comparison.models["REPAIR"].predict(test.scores) == test.labels) & (before > 0) & rare
-    assert mended.sum() > 1
+    fixed = (comparison.models["pairwise"].predict(test.scores) == test.labels) & (before > 0) & rare
+    assert fixed.sum() > 1
     assert case.rare
-    assert mended[case.row]
-    assert before[case.row] == before[mended].max()
+    assert fixed[case.row]
+    assert before[case.row] == before[fixed].max()
 
 
 def test_the_related_candidate_is_the_most_similar_one_on_the_shortlist(compared, case):
@@ -69,9 +74,9 @@ def test_every_method_says_where_it_puts_the_disease(compared, case):
     comparison, test = compared
     for method, model in comparison.models.items():
         order = model.rerank(test.scores[case.row]).ids[0].tolist()
-        line = next(line for line in case.rank_table().splitlines() if line.startswith(f"{method} "))
+        line = next(line for line in case.rank_table().splitlines() if line.startswith(f"{title_of(method)} "))
         assert line.split()[1:] == [str(order.index(case.truth) + 1), str(order.index(case.related) + 1)]
 
 
-def test_where_nothing_was_mended_there_is_no_case(compared):
-    assert choose_case(*compared, NAMES, "Base") is None
+def test_where_nothing_was_fixed_there_is_no_case(compared):
+    assert choose_case(*compared, NAMES, "base") is None

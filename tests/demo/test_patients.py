@@ -84,7 +84,7 @@ def test_a_seed_gives_the_same_patients_and_another_seed_others(hospital):
 
 
 def test_too_few_diseases_are_named():
-    with pytest.raises(InputError, match="only 20 diseases have 3 phenotypes"):
+    with pytest.raises(InputError, match="only 20 diseases have at least 3 phenotypes"):
         choose_diseases(ANNOTATIONS, HospitalSettings(fewest_terms=3), np.random.default_rng(0))
 
 
@@ -92,7 +92,7 @@ def test_too_few_diseases_are_named():
     ("settings", "message"),
     [
         ({"inclusion": 1.5}, "inclusion is 1.5"),
-        ({"imprecision": 1.0}, "imprecision is 1"),
+        ({"imprecision": 1.0}, "imprecision must be below 1"),
         ({"noise": -1.0}, "noise is -1"),
         ({"n_training": 299}, "n_training is 299"),
         ({"n_test": 0}, "n_test is 0"),

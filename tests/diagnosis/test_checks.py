@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from repair import InputWarning, Shortlist
-from repair.calibration import CalibrationSet
+from repair import InputWarning, ScoreSet, Shortlist
+from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.checks import CHECKS, CheckInputs, run_checks
 
 N_CLASSES = 8
@@ -20,9 +20,8 @@ def draw(n=400, seed=0, strength=4.0):
 
 
 def outcomes(scores, labels, k=4, test=None, **known):
-    dense = None if isinstance(scores, Shortlist) else scores
-    calibration = CalibrationSet.build(scores, labels, k, **known)
-    return {check.code: check for check in run_checks(CheckInputs(calibration, dense, test))}
+    calibration = CalibrationSet.build(ScoreSet(scores, labels, **known), k)
+    return {check.code: check for check in run_checks(CheckInputs(calibration, test))}
 
 
 def failed(checks):
@@ -138,7 +137,7 @@ def test_exact_duplicates_need_all_scores_and_the_label():
 def test_a_column_that_holds_no_scores_is_noticed():
     scores, labels = draw()
     with_ids = np.concatenate([scores, 1000.0 + np.arange(400)[:, None]], axis=1)
-    with pytest.warns(InputWarning, match="first on 100 % of the rows and the label of none"):
+    with pytest.warns(InputWarning, match="first on 100 % of the rows and is never the label"):
         checks = outcomes(with_ids, labels)
     assert "RP114" in failed(checks)
     assert checks["RP114"].severity == "error"
@@ -173,7 +172,8 @@ def test_calibration_rows_in_the_test_set_are_found_by_their_scores():
     fresh[7] = scores[11]
     checks = outcomes(scores, labels, test=Shortlist.from_scores(fresh, 6))
     assert failed(checks) == ["RP110"]
-    assert "1 test rows (0.2 %) have the scores of one of 1 calibration rows" in checks["RP110"].explanation
+    explanation = checks["RP110"].explanation
+    assert "1 test rows (0.2 %) have the scores (up to 1e-6) of one of 1 calibration rows" in explanation
 
 
 @pytest.mark.parametrize(("n", "groups", "expected"), [(60, 60, []), (45, 45, ["RP111"]), (60, 4, ["RP111", "RP112"])])
@@ -201,5 +201,6 @@ def test_unknown_labels_are_listed():
 
 
 def test_the_documents_list_every_check(repository):
-    listed = re.findall(r"^\| (RP\d+) \| ([^|]+) \| (\w+) \|", (repository / "docs/checks.md").read_text(), re.M)
+    text = (repository / "docs/checks.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| (RP\d+) \| ([^|]+) \| (\w+) \|", text, re.M)
     assert listed == [(spec.code, spec.title, spec.severity) for spec in CHECKS]

@@ -7,19 +7,20 @@ import pytest
 
 import repair
 from repair import InputError, ScoreSet, Shortlist, diagnose
-from repair.auto import AutoChoice, RungResult
-from repair.bench.synthetic import SyntheticSettings, make_synthetic
-from repair.calibration import CalibrationSet
+from repair.data.calibration_set import CalibrationSet
+from repair.datasets import SyntheticSettings, make_synthetic
 from repair.diagnosis import NotApplicable
 from repair.diagnosis.verdict import give_verdict, units_needed
-from repair.statistics import PairedGain
+from repair.model.choice import Choice
+from repair.model.tuning_records import AutoChoice, CandidateResult
+from repair.stats.paired_gains import PairedGain
 
 
 @pytest.fixture(autouse=True)
 def few_penalties(monkeypatch):
     """A coarse grid keeps the choice quick; what is tested does not depend on it."""
-    monkeypatch.setattr("repair.auto.OFFSET_PENALTIES", (0.0001, 0.001, 0.01))
-    monkeypatch.setattr("repair.auto.WEIGHT_PENALTIES", (0.0001, 0.001))
+    monkeypatch.setattr("repair.tuning.candidates.OFFSET_PENALTIES", (0.0001, 0.001, 0.01))
+    monkeypatch.setattr("repair.tuning.candidates.WEIGHT_PENALTIES", (0.0001, 0.001))
 
 
 def draw(seed=0, n=600, n_classes=12, bias=0.0):
@@ -32,16 +33,16 @@ def draw(seed=0, n=600, n_classes=12, bias=0.0):
 
 
 def test_scores_that_are_the_truth_are_left_alone():
-    result = diagnose(*draw(n=1500), n_candidates=6, draws=20)
-    assert result.verdict.answer == "leave it"
+    result = diagnose(ScoreSet(*draw(n=1500)), n_candidates=6, draws=20)
+    assert result.verdict.answer == "keep the base order"
     assert result.verdict.mode == "base"
-    assert "Rare classes under it" in str(result.verdict)
-    assert str(result).startswith("Leave it: no correction gains significantly")
+    assert "Rare classes with this correction" in str(result.verdict)
+    assert str(result).startswith("Keep the base order: no correction improved held-out accuracy significantly")
     assert result.expected.p_value > 0.05
 
 
 def test_a_class_bias_needs_offsets_only():
-    result = diagnose(*draw(bias=1.5), n_candidates=6, draws=20)
+    result = diagnose(ScoreSet(*draw(bias=1.5)), n_candidates=6, draws=20)
     verdict = result.verdict
     assert verdict.answer == "offsets suffice"
     assert verdict.gain.interval()[0] > 0
@@ -57,7 +58,7 @@ def test_contradictory_pairs_need_more_than_offsets():
     part = problem.calibration
     test = ScoreSet(np.concatenate([problem.test.scores, part.scores[:2]]), np.zeros(52, dtype=int))
     result = diagnose(
-        part.scores, part.labels, problem.class_counts, similarity=problem.similarity, test=test, draws=50
+        part.scores, part.labels, class_counts=problem.class_counts, similarity=problem.similarity, test=test, draws=50
     )
     # Pairwise gains, and Extended, which sees more of the rivals, gains significantly more.
     assert result.verdict.answer == "extended is worth it"
@@ -71,36 +72,38 @@ def test_contradictory_pairs_need_more_than_offsets():
 
 
 def test_forty_rows_are_too_few():
-    result = diagnose(*draw(n=40, bias=3.0), n_candidates=6, draws=20)
+    result = diagnose(ScoreSet(*draw(n=40, bias=3.0)), n_candidates=6, draws=20)
     assert result.verdict.answer == "too few rows to say"
     assert isinstance(result.verdict.gain, NotApplicable)
-    assert "rows are covered; held-out gains need 50" in str(result.separability)
+    assert "covered rows; held-out gains need 50" in str(result.separability)
     assert result.quintiles == result.separability
     assert "RP111" in [check.code for check in result.failed]
-    assert str(result).startswith("First mend this; no number below can be trusted before:\nRP111 error")
-    assert "Too few rows to say.\nExpected gain not applicable: nothing was fitted" in str(result)
+    assert str(result).startswith(
+        "Fix these errors first; the results below are not reliable until you do:\nRP111 error"
+    )
+    assert "Too few rows to say.\nThe gain cannot be estimated: nothing was fitted" in str(result)
 
 
 def test_groups_are_the_unit_of_evidence():
     """Eight copies of sixty rows make 480 rows, and no more groups than before."""
     scores, labels, counts = draw(n=60, bias=1.0)
     rows = np.repeat(np.arange(60), 8)
-    result = diagnose(scores[rows], labels[rows], counts, groups=rows, n_candidates=6, draws=20)
+    result = diagnose(scores[rows], labels[rows], class_counts=counts, groups=rows, n_candidates=6, draws=20)
     assert result.n_groups == 60
     assert result.verdict.unit == "groups"
     assert result.separability.accuracy.freedom == 59
     assert "RP108" not in [check.code for check in result.failed]
-    without = diagnose(scores[rows], labels[rows], counts, n_candidates=6, draws=20)
+    without = diagnose(scores[rows], labels[rows], class_counts=counts, n_candidates=6, draws=20)
     assert without.separability.accuracy.freedom == 479
     assert "RP108" in [check.code for check in without.failed]
-    few = diagnose(scores[rows], labels[rows], counts, groups=rows % 4, n_candidates=6, draws=20)
+    few = diagnose(scores[rows], labels[rows], class_counts=counts, groups=rows % 4, n_candidates=6, draws=20)
     assert few.separability == NotApplicable("there are 4 groups; held-out gains need 5")
     assert few.verdict.answer == "too few rows to say"
 
 
 def test_it_survives_json():
     for n in (40, 300):
-        result = diagnose(*draw(n=n), n_candidates=6, draws=20)
+        result = diagnose(ScoreSet(*draw(n=n)), n_candidates=6, draws=20)
         written = result.to_dict()
         assert json.loads(json.dumps(written, allow_nan=False)) == written
         assert written["verdict"]["answer"] == result.verdict.answer
@@ -113,13 +116,13 @@ def test_it_survives_json():
 def test_pairs_are_named_and_shortlists_serve():
     scores, labels, counts = draw(n=300)
     names = [f"class {letter}" for letter in "abcdefghijkl"]
-    result = diagnose(scores, labels, counts, class_names=names, n_candidates=6, draws=20)
+    result = diagnose(scores, labels, class_counts=counts, class_names=names, n_candidates=6, draws=20)
     assert {result.worst_pairs[0].first, result.worst_pairs[0].second} <= set(names)
     assert "class a" in str(result)
-    only = diagnose(Shortlist.from_scores(scores, 6), labels, counts, draws=20)
+    only = diagnose(Shortlist.from_scores(scores, 6), labels, class_counts=counts, draws=20)
     assert only.verdict.gain == result.verdict.gain
     assert only.separability == result.separability
-    again = diagnose(scores, np.array(names)[labels], counts, class_names=names, n_candidates=6, draws=20)
+    again = diagnose(scores, np.array(names)[labels], class_counts=counts, class_names=names, n_candidates=6, draws=20)
     assert str(again) == str(result)
 
 
@@ -138,20 +141,22 @@ def test_test_labels_are_never_read():
             raise AssertionError("test labels were read")
 
     scores, labels, counts = draw(n=200)
-    result = diagnose(scores, labels, counts, test=ScoreSet(scores[:5], Unreadable()), n_candidates=6, draws=20)
+    result = diagnose(
+        scores, labels, class_counts=counts, test=ScoreSet(scores[:5], Unreadable()), n_candidates=6, draws=20
+    )
     assert "RP110" in [check.code for check in result.failed]
 
 
 def test_bad_arguments_are_named():
     scores, labels, counts = draw(n=100)
     with pytest.raises(InputError, match="test is tuple; pass a ScoreSet"):
-        diagnose(scores, labels, counts, test=(scores, labels))
+        diagnose(scores, labels, class_counts=counts, test=(scores, labels))
     with pytest.raises(InputError, match="test has 11 classes, but scores has 12"):
-        diagnose(scores, labels, counts, test=ScoreSet(scores[:, :11], labels), n_candidates=6)
+        diagnose(scores, labels, class_counts=counts, test=ScoreSet(scores[:, :11], labels), n_candidates=6)
     with pytest.raises(InputError, match="draws is 0"):
-        diagnose(scores, labels, counts, draws=0)
+        diagnose(scores, labels, class_counts=counts, draws=0)
     with pytest.raises(InputError, match="labels has shape"):
-        diagnose(scores, labels[:5], counts)
+        diagnose(scores, labels[:5], class_counts=counts)
 
 
 def test_it_is_public():
@@ -162,22 +167,22 @@ def test_it_is_public():
 def verdict_of(gain, error):
     """Give the verdict of a choice that turned this gain down."""
     scores, labels, counts = draw(n=400)
-    calibration = CalibrationSet.build(scores, labels, 6, class_counts=counts)
-    base = RungResult("base", 1.0, 1.0, 0.0, PairedGain(0.0, 0.0, 1), 1.0, np.zeros(400))
-    tried = RungResult("classwise", 0.01, 1.0, 0.0, PairedGain(gain, error, 399), 0.2, np.zeros(400))
+    calibration = CalibrationSet.build(ScoreSet(scores, labels, class_counts=counts), 6)
+    base = CandidateResult(Choice("base", dial=0.0), PairedGain(0.0, 0.0, 1), 1.0, np.zeros(400), keeps_base=True)
+    tried = CandidateResult(Choice("classwise"), PairedGain(gain, error, 399), 0.2, np.zeros(400))
     return give_verdict(calibration, AutoChoice(base, (base, tried), "kept", PairedGain(0.0, 0.0, 399), 5))
 
 
-def test_an_open_question_says_how_many_rows_would_settle_it():
+def test_an_open_question_says_how_many_rows_would_be_enough():
     promising = verdict_of(0.02, 0.015)
     assert promising.answer == "too few rows to say"
     assert promising.is_open
     assert promising.more_units == 1392 - 400
-    assert "roughly 990 more labelled rows" in str(promising)
+    assert "Roughly 990 more labelled rows" in str(promising)
     small = verdict_of(0.002, 0.008)  # a worthwhile gain cannot be ruled out, but is not seen
-    assert (small.answer, small.is_open) == ("leave it", True)
+    assert (small.answer, small.is_open) == ("keep the base order", True)
     settled = verdict_of(0.001, 0.002)
-    assert (settled.answer, settled.is_open, settled.more_units) == ("leave it", False, None)
+    assert (settled.answer, settled.is_open, settled.more_units) == ("keep the base order", False, None)
 
 
 def test_the_number_of_rows_gives_the_power_it_states():

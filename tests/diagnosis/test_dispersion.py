@@ -72,8 +72,8 @@ def test_blocks_and_kept_numbers_change_nothing(make_shortlist, monkeypatch):
     shortlist = make_shortlist(n=200)
     labels = shortlist.ids[:, 0]
     whole = threshold_dispersion(shortlist, labels)
-    monkeypatch.setattr("repair.diagnosis.meetings.PAIRS_PER_BLOCK", 30)
-    monkeypatch.setattr("repair.diagnosis.meetings.KEPT_NUMBERS", 0)
+    monkeypatch.setattr("repair.diagnosis.shared_shortlists.PAIRS_PER_BLOCK", 30)
+    monkeypatch.setattr("repair.diagnosis.shared_shortlists.KEPT_NUMBERS", 0)
     cut = threshold_dispersion(shortlist, labels)
     for name in ("first", "second", "meetings", "deviations", "rows", "classes"):
         np.testing.assert_array_equal(getattr(whole, name), getattr(cut, name))
@@ -92,7 +92,9 @@ def test_by_hand_with_a_pair_that_meets_too_seldom():
     assert np.isnan(result.classes[1:]).all()
     assert result.labels.tolist() == [0, 0, -1]
     assert (result.min_meetings, result.n_used) == (2, 1)
-    assert str(result) == "threshold dispersion of 1 classes, median 1.000 (1 of 3 pairs meet at least 2 times)"
+    assert str(result) == (
+        "threshold dispersion of 1 classes, median 1.000 (1 of 3 pairs are on the same shortlist at least 2 times)"
+    )
 
 
 def test_the_default_is_five_meetings():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from repair import Reranker, Shortlist
-from repair.bench.synthetic import SyntheticSettings, make_synthetic
+from repair.datasets import SyntheticSettings, make_synthetic
 from repair.diagnosis import NotApplicable, QuintileGains, quintile_gains, threshold_dispersion
 from repair.errors import InputError
-from repair.metrics import hit_rate, rare_classes
-from repair.statistics import paired_gain
+from repair.evaluation.metrics import hit_rate
+from repair.stats.paired_gains import paired_gain
+from repair.stats.strata import rare_classes
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,9 @@ def synthetic():
     shortlist = Shortlist.from_scores(test.scores, 10)
     hits = []
     for mode in ("pairwise", "classwise"):
-        model = Reranker(10, mode).fit(calibration.scores, calibration.labels, class_counts=problem.class_counts)
+        model = Reranker(mode, n_candidates=10).fit(
+            calibration.scores, calibration.labels, class_counts=problem.class_counts
+        )
         hits.append(hit_rate(model.rerank(shortlist), test.labels))
     return problem, threshold_dispersion(shortlist, test.labels), *hits
 
@@ -39,7 +42,7 @@ def test_quintiles_of_the_synthetic_problem(synthetic):
         assert (one.low, one.high) == (dispersion.classes[one.classes].min(), dispersion.classes[one.classes].max())
     assert gains.n_left_out == 0
     assert "Q5" in str(gains)
-    assert "pairs meet at least 5 times" in str(gains)
+    assert "pairs are on the same shortlist at least 5 times" in str(gains)
 
 
 def test_confused_classes_are_in_the_upper_quintiles(synthetic):
@@ -76,8 +79,10 @@ def test_weights_are_weights(synthetic):
 def test_too_few_classes_is_an_answer(synthetic):
     problem, dispersion, first, second = synthetic
     answer = quintile_gains(dispersion, first, second, problem.class_counts, min_classes=17)
-    assert answer == NotApplicable("80 rare classes have a dispersion; five bins of at least 17 need 85")
-    assert str(answer).startswith("not applicable: 80 rare classes")
+    assert answer == NotApplicable(
+        "only 80 rare classes have a dispersion, but five bins of at least 17 classes need 85"
+    )
+    assert str(answer).startswith("not applicable: only 80 rare classes")
     assert isinstance(quintile_gains(dispersion, first, second, problem.class_counts, min_classes=16), QuintileGains)
 
 

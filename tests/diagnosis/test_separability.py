@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from repair.calibration import CalibrationSet
+from repair import ScoreSet
+from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable
 from repair.diagnosis.separability import held_out, separability
 
@@ -22,7 +23,7 @@ def separable(seed, n=400, n_classes=10, scale=1.0, foretold=False):
 
 
 def built(scores, labels, counts, **known):
-    return CalibrationSet.build(scores, labels, 5, class_counts=counts, **known)
+    return CalibrationSet.build(ScoreSet(scores, labels, class_counts=counts, **known), 5)
 
 
 @pytest.fixture(scope="module")
@@ -99,4 +100,4 @@ def test_it_says_where_it_cannot_tell():
     best = scores.copy()
     best[np.arange(400), alone] += 20
     groups = np.maximum(np.arange(400) - 4, 0)
-    assert "one label" in str(held_out(built(best, np.where(alone == 0, 0, alone), counts, groups=groups)))
+    assert "fewer than two labels" in str(held_out(built(best, np.where(alone == 0, 0, alone), counts, groups=groups)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from repair.diagnosis.verdict import Verdict
-from repair.statistics import PairedGain
+from repair.stats.paired_gains import PairedGain
 
 SURE = Verdict(
     answer="pairwise is worth it",
@@ -22,22 +22,24 @@ SURE = Verdict(
 
 
 @pytest.mark.parametrize("answer", ["pairwise is worth it", "offsets suffice"])
-def test_a_gain_that_may_be_nothing_is_not_called_real(answer):
+def test_a_gain_that_may_be_zero_is_not_called_significant(answer):
     sure = str(replace(SURE, answer=answer))
-    assert "gain is real" in sure
-    assert "open" not in sure
+    assert "gains significantly" in sure
+    assert "uncertain" not in sure
     unsure = str(replace(SURE, answer=answer, gain=PairedGain(0.009, 0.006, 999), is_open=True, more_units=1000))
     assert "probably" in unsure
-    assert "gain is real" not in unsure
-    assert "How much is gained is open; roughly 1,000 more labelled rows would settle it." in unsure
+    assert "gains significantly" not in unsure
+    assert "The size of the gain is uncertain. Roughly 1,000 more labelled rows would be enough to decide." in unsure
 
 
 def test_base_that_is_kept_keeps_its_sentence_and_tells_what_rare_classes_would_gain():
-    kept = str(replace(SURE, answer="leave it", mode="base", is_open=True, more_units=5))
-    assert kept.startswith("Leave it:")
-    assert "Rare classes under it: +5.0 points" in kept
+    kept = str(replace(SURE, answer="keep the base order", mode="base", keeps_base=True, is_open=True, more_units=5))
+    assert kept.startswith("Keep the base order:")
+    assert "Rare classes with this correction: +5.0 points" in kept
     assert "Rare classes would gain" in kept
-    nothing = replace(SURE, answer="leave it", mode="base", rare=PairedGain(0.01, 0.01, 999))
+    nothing = replace(
+        SURE, answer="keep the base order", mode="base", keeps_base=True, rare=PairedGain(0.01, 0.01, 999)
+    )
     assert "would gain" not in str(nothing)
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from repair import InputError, InputWarning, Ranking, Reranker, Shortlist, evaluate
-from repair.metrics import hit_rate
+from repair.evaluation.metrics import hit_rate
 
 
 def fit(scores=None, labels=None, **known):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 5, size=40) if labels is None else labels
     scores = rng.normal(size=(40, 5)) if scores is None else scores
-    return Reranker(3, "classwise").fit(scores, labels, **known)
+    return Reranker("classwise", n_candidates=3).fit(scores, labels, **known)
 
 
 def with_value(value, dtype=np.float64):
@@ -85,7 +85,7 @@ def test_whole_floats_are_labels():
         ([[0, 1]], [[1.0, np.nan]], r"candidate scores\[0, 1\] is nan"),
         ([[0, 1]], [[1.0, np.inf]], r"candidate scores\[0, 1\] is inf"),
         ([[0, 1]], [[1.0, 1e35]], r"candidate scores\[0, 1\] is 1e\+35, beyond"),
-        ([[0, 1]], [[1.0, 2.0, 3.0]], "make them alike"),
+        ([[0, 1]], [[1.0, 2.0, 3.0]], "the shapes must match"),
         (np.zeros((0, 3), int), np.zeros((0, 3)), "at least one row"),
         (np.zeros((3, 0), int), np.zeros((3, 0)), "one candidate"),
         ([[0, 1], [2]], [[1.0, 2.0], [3.0, 4.0]], "row 1 has 1 candidate ids, but 2 scores"),
@@ -175,9 +175,9 @@ def test_only_one_class_among_the_covered_rows():
             {"class_counts": [0.5, 0.2, 0.1, 0.1, 0.1]},
             "class_counts adds up to 1; pass numbers of examples",
         ),
-        ({"class_counts": {0: 9, 1: 8}}, "class_counts lacks class 2; give every one of the 5 classes an entry"),
+        ({"class_counts": {0: 9, 1: 8}}, "class_counts has no entry for class 2; every class needs one"),
         ({"class_counts": dict.fromkeys(range(6), 9)}, "class_counts has an entry for 5, which is not one of the 5"),
-        ({"class_counts": {"a": 9}}, r"class_counts is keyed by names \(such as 'a'\); pass class_names as well"),
+        ({"class_counts": {"a": 9}}, r"class_counts has class names as keys \(such as 'a'\); pass class_names as well"),
     ],
 )
 def test_class_and_row_tables(known, message):
@@ -206,14 +206,14 @@ def test_an_unknown_label_is_an_uncovered_row_not_an_error():
     labels = rng.integers(0, 5, size=40)
     labels[[3, 9]] = -1
     model = fit(labels=labels)
-    assert model.account_.n_rows == 40
-    assert model.account_.n_covered <= 38
+    assert model.fit_summary_.n_rows == 40
+    assert model.fit_summary_.n_covered <= 38
 
 
 def test_clipping_is_warned_of_once_per_call():
     rng = np.random.default_rng(0)
     with pytest.warns(InputWarning, match="using 5") as caught:
-        Reranker(50, "classwise").fit(rng.normal(size=(80, 5)), rng.integers(0, 5, 80))
+        Reranker("classwise", n_candidates=50).fit(rng.normal(size=(80, 5)), rng.integers(0, 5, 80))
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -249,7 +249,7 @@ def test_metrics_want_a_ranking():
 def warnings_of(scores, labels, **known):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        Reranker(3, "classwise").fit(scores, labels, **known)
+        Reranker("classwise", n_candidates=3).fit(scores, labels, **known)
     assert all(warning.filename == __file__ for warning in caught)
     return " | ".join(str(warning.message) for warning in caught)
 
@@ -286,14 +286,14 @@ def test_traps_are_warned_of():
 def test_one_candidate_leaves_nothing_to_rerank():
     scores, labels = sound_problem()
     with pytest.warns(InputWarning, match="nothing to rerank"):
-        Reranker(1, "classwise").fit(scores, labels)
+        Reranker("classwise", n_candidates=1).fit(scores, labels)
 
 
 def test_labels_that_are_all_unknown_are_named():
     scores, labels = sound_problem()
     names = list("abcdefgh")
     with pytest.raises(InputError, match=r"none of the labels \(such as 'A'\) is among class_names \(such as 'a'\)"):
-        Reranker(3, "classwise").fit(scores, np.array(list("ABCDEFGH"))[labels], class_names=names)
+        Reranker("classwise", n_candidates=3).fit(scores, np.array(list("ABCDEFGH"))[labels], class_names=names)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -319,29 +319,31 @@ def test_a_missing_label_is_never_a_class(missing):
     given = np.array(names, dtype=object)[labels]
     given[:4] = missing
     with pytest.warns(InputWarning, match=r"4 rows have a label .*missing values \(4\)"):
-        model = Reranker(3, "classwise").fit(scores, given, class_names=names)
-    assert model.account_.n_unknown == 4
+        model = Reranker("classwise", n_candidates=3).fit(scores, given, class_names=names)
+    assert model.fit_summary_.n_unknown == 4
 
 
 def test_bytes_and_variable_width_strings_are_names():
     scores, labels = sound_problem()
     names = [f"naïve {i}" for i in range(8)]
-    expected = Reranker(3, "classwise").fit(scores, labels).offsets_
+    expected = Reranker("classwise", n_candidates=3).fit(scores, labels).offsets_
     for given in (
         np.char.encode(np.array(names), "utf-8")[labels],
         np.array(names, dtype=np.dtypes.StringDType())[labels],
     ):
-        model = Reranker(3, "classwise").fit(scores, given, class_names=names)
+        model = Reranker("classwise", n_candidates=3).fit(scores, given, class_names=names)
         assert (model.offsets_ == expected).all()
 
 
 @pytest.mark.parametrize("weights", [{"sample_weight": np.full(200, 1e308)}, {"class_weights": np.full(8, 1e308)}])
 def test_only_ratios_of_weights_matter(weights):
     scores, labels = sound_problem()
-    heavy = Reranker(3, "classwise", alpha=1.0, tau=2.0).fit(scores, labels, class_counts=np.arange(1, 9), **weights)
-    plain = Reranker(3, "classwise", alpha=1.0, tau=2.0).fit(scores, labels, class_counts=np.arange(1, 9))
+    heavy = Reranker("classwise", n_candidates=3, alpha=1.0, tau=2.0).fit(
+        scores, labels, class_counts=np.arange(1, 9), **weights
+    )
+    plain = Reranker("classwise", n_candidates=3, alpha=1.0, tau=2.0).fit(scores, labels, class_counts=np.arange(1, 9))
     np.testing.assert_allclose(heavy.offsets_, plain.offsets_, atol=1e-9)
-    shares = heavy.predict_proba(scores, target_prior=np.full(8, 1e308))
+    shares = heavy.rerank(scores, target_prior=np.full(8, 1e308)).probabilities
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
@@ -353,13 +355,13 @@ def test_only_ratios_of_weights_matter(weights):
 def test_odd_parameters_get_our_error(parameters):
     scores, labels = sound_problem()
     with pytest.raises(InputError):
-        Reranker(**{"n_candidates": 3, **parameters}).fit(scores, labels)
+        Reranker(**{"mode": "pairwise", "n_candidates": 3, **parameters}).fit(scores, labels)
 
 
 @pytest.mark.parametrize("scale", [1e-12, 1e6, 1e12])
 def test_badly_scaled_scores_end_quickly_and_truthfully(scale):
     scores, labels = sound_problem()
-    model = Reranker(4, terms=("score_gap", "rank_gap"))
+    model = Reranker("pairwise", n_candidates=4, terms=("score_gap", "rank_gap"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(scores * scale, labels)
@@ -370,8 +372,8 @@ def test_badly_scaled_scores_end_quickly_and_truthfully(scale):
 
 def test_rows_shifted_far_away_are_fitted_as_if_they_were_not():
     scores, labels = sound_problem()
-    near = Reranker(4, terms=("score_gap",)).fit(scores, labels)
-    far = Reranker(4, terms=("score_gap",)).fit(scores + 1e9, labels)
+    near = Reranker("pairwise", n_candidates=4, terms=("score_gap",)).fit(scores, labels)
+    far = Reranker("pairwise", n_candidates=4, terms=("score_gap",)).fit(scores + 1e9, labels)
     assert far.converged_
     np.testing.assert_allclose(near.offsets_, far.offsets_, atol=1e-4)
 
@@ -382,7 +384,9 @@ def test_equal_columns_and_no_penalty_to_speak_of_are_no_error():
     labels = np.where(rng.random(300) < 0.7, scores.argmax(axis=1), rng.integers(0, 8, 300))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = Reranker(8, terms=("score_gap", "rank_gap"), lambda_theta=1e-17).fit(scores, labels)
+        model = Reranker("pairwise", n_candidates=8, terms=("score_gap", "rank_gap"), lambda_theta=1e-17).fit(
+            scores, labels
+        )
     assert np.isfinite(list(model.weights_.values())).all()
 
 

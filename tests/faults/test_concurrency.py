@@ -25,7 +25,7 @@ def big_problem():
 @pytest.fixture(scope="module")
 def fitted():
     scores, labels, known = big_problem()
-    return Reranker(10).fit(scores, labels, **known), scores
+    return Reranker("pairwise", n_candidates=10).fit(scores, labels, **known), scores
 
 
 def test_thirty_two_threads_on_one_model_agree(fitted):
@@ -69,21 +69,18 @@ def answer_of_a_fork(question, deadline=60):
             os.close(reader)
             return "hung"
         time.sleep(0.01)
-    with os.fdopen(reader) as stream:
-        return stream.read()
+    with os.fdopen(reader, "rb") as stream:
+        return stream.read().decode()
 
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-
-
-@needs_fork
+@pytest.mark.system("forking with threads")
 def test_a_fork_after_first_use_works(fitted):
     model, scores = fitted
     expected = model.rerank(scores).scores.tobytes()
     assert answer_of_a_fork(lambda: str(model.rerank(scores).scores.tobytes() == expected)) == "True"
 
 
-@needs_fork
+@pytest.mark.system("forking with threads")
 def test_a_fork_while_other_threads_are_at_work_works(fitted):
     model, scores = fitted
     stop = threading.Event()
@@ -108,13 +105,15 @@ def test_a_similarity_function_may_use_the_library_itself(monkeypatch):
     """Work inside a block must not wait for the pool that runs the block."""
     monkeypatch.setenv("REPAIR_NUM_THREADS", "2")
     scores, labels, _ = big_problem()
-    inner = Reranker(5, "classwise").fit(scores, labels)
+    inner = Reranker("classwise", n_candidates=5).fit(scores, labels)
 
     def similarity(left, right):
         inner.rerank(scores)
         return (left % 7 == right % 7).astype(float)
 
-    outer = Reranker(3, terms=("similarity",)).fit(scores[:400], labels[:400], similarity=similarity)
+    outer = Reranker("pairwise", n_candidates=3, terms=("similarity",)).fit(
+        scores[:400], labels[:400], similarity=similarity
+    )
     answers = []
     worker = threading.Thread(target=lambda: answers.append(len(outer.rerank(scores))), daemon=True)
     worker.start()
@@ -127,7 +126,7 @@ def test_the_number_of_threads_never_changes_a_bit(monkeypatch):
     results = []
     for threads in ("1", "2", "7"):
         monkeypatch.setenv("REPAIR_NUM_THREADS", threads)
-        model = Reranker(10, shrinkage="eb").fit(scores, labels, **known)
+        model = Reranker("pairwise", n_candidates=10, shrinkage="eb").fit(scores, labels, **known)
         results.append((model.offsets_.tobytes(), model.objective_, model.rerank(scores).scores.tobytes()))
     assert results[0] == results[1] == results[2]
 
@@ -137,7 +136,7 @@ def test_a_nonsensical_thread_count_is_named(monkeypatch, value):
     monkeypatch.setenv("REPAIR_NUM_THREADS", value)
     scores, labels, known = big_problem()
     with pytest.raises(InputError, match=f"REPAIR_NUM_THREADS is '{value}'"):
-        Reranker(10).fit(scores, labels, **known)
+        Reranker("pairwise", n_candidates=10).fit(scores, labels, **known)
 
 
 def test_a_read_only_installation_without_a_cache_folder_works(tmp_path):
@@ -161,7 +160,8 @@ def test_the_number_of_blas_threads_never_changes_a_bit(tmp_path):
         "ids = np.sort(rng.integers(0, 40_000, size=(6000, 5)), axis=1); ids += np.arange(5)\n"
         "scores = rng.normal(size=ids.shape)\n"
         "labels = ids[np.arange(6000), rng.integers(0, 5, size=6000)]\n"
-        "model = Reranker().fit(Shortlist.from_candidates(ids, scores, 50_000), labels, class_counts=np.ones(50_000))\n"
+        "shortlist = Shortlist.from_candidates(ids, scores, 50_000)\n"
+        'model = Reranker("pairwise").fit(shortlist, labels, class_counts=np.ones(50_000))\n'
         "import hashlib; print(hashlib.sha256(model.offsets_.tobytes()).hexdigest(), model.objective_.hex())\n"
     )
     answers = set()

@@ -161,7 +161,7 @@ JSON = st.recursive(
 )
 def test_any_json(tmp_path, rows):
     path = tmp_path / "f.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     read_every_way(path)
 
 
@@ -288,6 +288,6 @@ def test_every_class_name_survives(tmp_path, names, name):
 def test_no_layout_is_more_than_the_file_says(tmp_path):
     """A row of one million candidates among many rows must not become a table of zeros."""
     lines = [f"0,c{number},1" for number in range(40_000)] + [f"{row},c0,1" for row in range(1, 40_000)]
-    (tmp_path / "f.csv").write_text("row,class,score\n" + "\n".join(lines))
+    (tmp_path / "f.csv").write_text("row,class,score\n" + "\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="one row has 40000 candidates"):
         read_score_set(tmp_path / "f.csv", need_labels=False)

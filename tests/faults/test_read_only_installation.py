@@ -33,7 +33,7 @@ for folder in (site, site / "kernels" / "compiled", Path(os.environ["HOME"])):
 rng = np.random.default_rng(0)
 labels = rng.integers(0, 40, size=2000)
 scores = rng.normal(size=(2000, 40)) + 3.0 * np.eye(40)[labels]
-model = repair.Reranker(5, "classwise", lambda_a=0.01).fit(scores, labels)
+model = repair.Reranker("classwise", n_candidates=5, lambda_a=0.01).fit(scores, labels)
 many, one = model.rerank(scores), model.rerank(scores[:1])
 assert "numba" in sys.modules and (many.ids[:1] == one.ids).all()
 print(model.converged_, sorted(str(path) for path in Path(sys.argv[1]).rglob("*.nb?")))
@@ -61,7 +61,7 @@ def give_up_root_writing():
         ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="gives up root's privilege as Linux does")
+@pytest.mark.system("Linux capabilities")
 def test_fitting_and_reranking_work_where_nothing_can_be_written(read_only_site):
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "XDG_"))}
     done = subprocess.run(

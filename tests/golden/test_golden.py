@@ -1,4 +1,4 @@
-"""The published implementation's results on three problems; see docs/architecture.md, "Golden results"."""
+"""Results of the published implementation on three problems.  See docs/architecture.md, "Golden results"."""
 
 import json
 from pathlib import Path
@@ -24,8 +24,8 @@ class Golden:
 
     def fit(self, mode):
         return Reranker(
+            MODES[mode],
             n_candidates=self.meta["k"],
-            mode=MODES[mode],
             terms=None if mode == "classwise" else self.meta["features"],
             lambda_a=self.meta["la"],
             lambda_theta=self.meta["lt"],
@@ -39,7 +39,7 @@ class Golden:
         )
 
     def published_scores(self, mode):
-        """The published test scores, put into our candidate order."""
+        """Return the published test scores in our order of the candidates."""
         theirs = np.argsort(self.data["test_shortlist"], axis=1)
         ours = np.argsort(self.shortlist.ids, axis=1)
         scores = np.empty_like(self.data[f"{mode}_test_scores"])
@@ -100,23 +100,23 @@ def test_metrics_agree_except_on_near_ties(golden, mode):
         assert (result.rows[name][settled] == published[name][settled]).all(), name
     for name, means in published_means(golden, published).items():
         stated = golden.meta[mode]["metrics"][name] / (1 if name in ("mrr", "hfr") else 100)
-        assert means == pytest.approx(stated, abs=1e-12), name  # our reading of their rows is theirs
-        assert result.conditional[METRICS[name]] == pytest.approx(stated, abs=1e-12), name  # ties fell our way too
+        assert means == pytest.approx(stated, abs=1e-12), name  # we compute the metrics as they do
+        assert result.conditional[METRICS[name]] == pytest.approx(stated, abs=1e-12), name  # near-ties agree as well
 
 
 def published_rows(golden, scores):
-    """The published rule: rank = how many candidates score strictly higher."""
+    """Return the metrics of each row by the published rule: the rank is the number of strictly higher scores."""
     positions = golden.shortlist.positions(golden.labels)
     inside = positions >= 0
     rows = np.arange(len(scores))
-    own = scores[rows, np.maximum(positions, 0)]
-    rank = (scores > own[:, None]).sum(axis=1)
+    label_scores = scores[rows, np.maximum(positions, 0)]
+    rank = (scores > label_scores[:, None]).sum(axis=1)
     wrong = inside & (positions > 0)
     return {
         "hit@1": np.where(inside, rank < 1, 0.0),
         "hit@3": np.where(inside, rank < 3, 0.0),
         "mrr": np.where(inside, 1 / (rank + 1), 0.0),
-        "hfr": np.where(wrong, own > scores[:, 0], np.nan),
+        "hfr": np.where(wrong, label_scores > scores[:, 0], np.nan),
     }
 
 

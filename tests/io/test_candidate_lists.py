@@ -62,8 +62,11 @@ def test_columns_by_option(save):
             {"candidates": [["a"], ["a", "b"]], "candidate_scores": [[1.0], [1.0]]},
             "row 1 has 2 entries in 'candidates'",
         ),
-        ({"candidates": [["a", "b"]]}, "there are lists of candidates .'candidates'., but no lists of scores"),
-        ({"candidates": [["a", "b"]], "candidate_scores": [1.0]}, ".*no lists of scores"),
+        (
+            {"candidates": [["a", "b"]]},
+            "there are lists of candidates .'candidates'., but there is no column with lists of scores",
+        ),
+        ({"candidates": [["a", "b"]], "candidate_scores": [1.0]}, ".*no column with lists of scores"),
         ({"candidates": [["a", None]], "candidate_scores": [[1.0, 2.0]]}, "row 0, .* has a missing candidate"),
         ({"candidates": [["a", ""]], "candidate_scores": [[1.0, 2.0]]}, "row 0, .* has a candidate without a name"),
         ({"candidates": [["a"], None], "candidate_scores": [[1.0], []]}, "row 1, column 'candidates' is missing"),

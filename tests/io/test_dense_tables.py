@@ -20,7 +20,7 @@ def test_numeric_columns_are_classes(write):
     assert read.row_ids.tolist() == ["007", "008"]
     assert read.rows.groups.tolist() == ["a", "b"]
     assert read.other.to_pydict() == {"comment": ["fine", ""]}
-    assert read.notes == ("the 3 columns of numbers are the classes: 'cat', 'dog', 'NA'",)
+    assert read.notes == ("there is no class table, so the 3 columns of numbers are the classes: 'cat', 'dog', 'NA'",)
 
 
 def test_a_class_table_decides_which_columns_are_classes(write):
@@ -29,7 +29,7 @@ def test_a_class_table_decides_which_columns_are_classes(write):
     assert read.rows.scores.tolist() == [[3, 1, 2], [6, 4, 5]]
     assert read.row_ids is None  # the class called "id" is no row id
     assert read.other.to_pydict() == {"age": ["50", "60"]}
-    assert read.notes == ("columns of numbers that are no known class are kept as they are: 'age'",)
+    assert read.notes == ("columns of numbers that are not known classes are kept, but not read as scores: 'age'",)
     assert read.rows.class_counts.tolist() == [3, 2, 1]
 
 
@@ -66,19 +66,19 @@ def test_lists_of_all_scores(save, write):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("s.csv", "a,b\n1,2\n3,x\n", "line 3, column 'b' is 'x', where other lines have numbers"),
-        ("s.csv", "a,b\n1,2\n3,\n", "line 3, column 'b' is '', where other lines have numbers"),
+        ("s.csv", "a,b\n1,2\n3,x\n", "line 3, column 'b' is 'x', but other lines have numbers"),
+        ("s.csv", "a,b\n1,2\n3,\n", "line 3, column 'b' is '', but other lines have numbers"),
         ("s.csv", "a,b\n1,2\n3,nan\n", "line 3, column 'b' is nan; scores must be finite"),
-        ("s.csv", "a,label\n1,x\n", "1 columns hold scores; the file has 'a', 'label'; write a column"),
-        ("s.csv", "a;b\n1;2\n", "0 columns hold scores; the file has 'a;b' .are its fields separated"),
+        ("s.csv", "a,label\n1,x\n", "only 1 column contains scores. The file has 'a', 'label'. Write one column"),
+        ("s.csv", "a;b\n1;2\n", "no column contains scores. The file has 'a;b' .are the fields separated"),
         ("s.csv", "a,b,label\n1,2,2\n3,4,0\n", "line 2, column 'label' is 2; labels are class ids from 0 to 1"),
-        ("s.jsonl", '{"scores": [1, 2]}\n{"scores": [1]}\n', "line 2, column 'scores' has 1 scores where there are 2"),
+        ("s.jsonl", '{"scores": [1, 2]}\n{"scores": [1]}\n', "line 2, column 'scores' has 1 scores, but there are 2"),
         ("s.jsonl", '{"scores": [1]}\n', "line 1, column 'scores' has 1 scores; reranking needs at least two classes"),
         ("s.jsonl", '{"scores": []}\n', "line 1, column 'scores' has 0 scores"),
         ("s.jsonl", '{"scores": [1, null]}\n', "line 1, column 'scores' is missing; write a number"),
         ("s.jsonl", '{"scores": [1, NaN]}\n', "line 1, column 'scores' is nan"),
         ("s.jsonl", '{"scores": [1, 2]}\n{"scores": null}\n', "line 2, column 'scores' is missing; write a list"),
-        ("s.jsonl", '{"scores": [1, 2], "label": "x"}\n', "labels are names .such as 'x'., candidates are ids"),
+        ("s.jsonl", '{"scores": [1, 2], "label": "x"}\n', "labels are names .such as 'x'., but candidates are ids"),
     ],
 )
 def test_bad_tables(write, name, text, message):
@@ -87,14 +87,14 @@ def test_bad_tables(write, name, text, message):
 
 
 def test_a_class_without_a_column(write):
-    with pytest.raises(InputError, match=r"no column for class 'emu' \(1 of 2 classes have none\); the file has 'cat'"):
+    with pytest.raises(
+        InputError, match=r"no column for class 'emu' \(1 of 2 classes have no column\); the file has 'cat'"
+    ):
         read_score_set(write("s.csv", "cat,dog\n1,2\n"), class_names=["cat", "emu"])
 
 
 def test_an_option_that_names_no_column(write):
-    with pytest.raises(
-        InputError, match=r"there is no column 'truth' \(ColumnNames\(label=…\)\); the file has 'a', 'b'"
-    ):
+    with pytest.raises(InputError, match=r"there is no column 'truth' for the label; the file has 'a', 'b'"):
         read_score_set(write("s.csv", "a,b\n1,2\n"), columns=ColumnNames(label="truth"))
 
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.needs("pyarrow")
 
 @pytest.fixture
 def document(repository):
-    return (repository / "docs" / "files.md").read_text()
+    return (repository / "docs" / "files.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def folder(document, tmp_path):
     files = dict(re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", document, re.DOTALL))
     assert set(files) == {"long.csv", "labels.csv", "dense.csv", "lists.jsonl", "classes.csv"}
     for name, content in files.items():
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, encoding="utf-8")
     return tmp_path
 
 
@@ -54,7 +54,7 @@ def test_the_snippets_run(document, folder, monkeypatch, capsys):
     for block in re.findall(r"```python\n(.*?)```", document, re.DOTALL):
         exec(compile(block, "docs/files.md", "exec"), names)
     assert "long ('cat', 'lynx', 'NA')" in capsys.readouterr().out
-    rows = [json.loads(line) for line in (folder / "ranked.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder / "ranked.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["row"] for row in rows] == ["q1", "q2"]
     assert rows[1]["candidates"] == ["cat", "NA"]
 

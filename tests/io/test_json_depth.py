@@ -24,10 +24,10 @@ DEEP = b'{"a":' + b"[" * 600 + b"]" * 600 + b"}\n"
     ],
 )
 def test_deep_nesting_is_refused(content, monkeypatch):
-    with pytest.raises(InputError, match="nested more than 500 deep"):
+    with pytest.raises(InputError, match="nested more than 500 levels deep"):
         refuse_deep_json(content)
     monkeypatch.setattr(json_depth, "BLOCK", 64)
-    with pytest.raises(InputError, match="nested more than 500 deep"):
+    with pytest.raises(InputError, match="nested more than 500 levels deep"):
         refuse_deep_json(content)
 
 
@@ -40,5 +40,5 @@ def test_brackets_in_texts_do_not_count(content, monkeypatch):
 
 @pytest.mark.needs("pyarrow")
 def test_files(write):
-    with pytest.raises(InputError, match=r"f\.jsonl: JSON is nested"):
+    with pytest.raises(InputError, match=r"f\.jsonl: the JSON is nested"):
         read_score_set(write("f.jsonl", b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"))

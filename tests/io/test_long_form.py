@@ -49,7 +49,7 @@ def test_missing_values_are_values_too(save):
 
 
 def test_without_a_class_table_names_are_sorted_and_said(write):
-    with pytest.warns(InputWarning, match="the 3 names among candidates and labels, sorted, are the classes"):
+    with pytest.warns(InputWarning, match="so the 3 names among candidates and labels are used as classes, sorted"):
         read = read_score_set(write("s.csv", LONG))
     assert read.class_names == ("NA", "cat", "dog")
     assert read.rows.class_counts is None
@@ -71,7 +71,7 @@ def test_ids_are_understood_where_no_class_is_called_by_a_number(write):
     read = read_score_set(write("s.csv", "row,class,score,label\n1,3,1,0\n1,0,2,0\n2,1,0,-1\n"), classes=CLASSES)
     assert read.rows.scores.ids.tolist() == [[0, 3], [1, -1]]
     assert read.rows.labels.tolist() == [0, -1]
-    with pytest.raises(InputError, match=r"s.csv: line 3, column 'class', class id 4 is not between 0 and 3"):
+    with pytest.raises(InputError, match=r"s.csv: line 3, column 'class', class id is 4; ids run from 0 to 3"):
         read_score_set(write("s.csv", "row,class,score,label\n1,3,1,0\n1,4,2,0\n"), classes=CLASSES)
     with pytest.raises(InputError, match="line 2, column 'label' is 4; labels are class ids from 0 to 3"):
         read_score_set(write("s.csv", "row,class,score,label\n1,3,1,4\n1,1,2,4\n"), classes=CLASSES)
@@ -100,7 +100,7 @@ def test_marks_of_other_names_and_types(save):
 
 def test_two_right_candidates_are_refused(write):
     text = "row,class,score,label\na,x,1,1\nb,x,1,0\na,y,2,1\n"
-    with pytest.raises(InputError, match="line 2, column 'label', and line 4 are both marked as right for row 'a'"):
+    with pytest.raises(InputError, match="line 2, column 'label', and line 4 are both marked as true for row 'a'"):
         read_score_set(write("s.csv", text), classes=ClassFile(("x", "y")))
 
 
@@ -146,11 +146,11 @@ def test_explicit_columns(write):
         ("row,class,score\n1,x,\n", "line 2, column 'score' is ''; write a number"),
         ("row,class,score\n" + "1,x,1\n" * 9 + "1,y,5%\n", "line 11, column 'score' is '5%'; write a number"),
         ("row,class,score\n1,x,1\n2,x,1\n1,x,2\n", "line 2 and line 4 give class 'x' twice for one row"),
-        ("row,class,score\n,x,1\n", "line 2, column 'row' is empty; every row needs an id"),
+        ("row,class,score\n,x,1\n", "line 2, column 'row' is empty; write an id for every row"),
         ("row,class,score\n1,,1\n", "line 2, column 'class' is empty; write the candidate's class"),
         ("row,class,score,label\n1,x,1,x\n2,x,3,y\n1,y,2,y\n", "line 4, column 'label' is 'y', but 'x' on line 2"),
         ("row,class,score,group\n1,x,1,g\n1,y,2,h\n", "line 3, column 'group' is 'h', but 'g' on line 2"),
-        ("row,class,score,weight\n1,x,1,-1\n1,y,2,-1\n", "line 2, column 'weight' is -1.0; weights are"),
+        ("row,class,score,weight\n1,x,1,-1\n1,y,2,-1\n", "line 2, column 'weight' is -1.0; weights must be"),
         ("row,class,score\n1,x,1\n2,x,1\n", "n_classes is 1"),
     ],
 )
@@ -181,7 +181,7 @@ def test_new_classes_take_no_half_known_counts(write):
     path = write("s.csv", "row,class,score\n1,dog,1\n1,emu,2\n")
     read = read_score_set(path, classes=CLASSES, unknown_classes="append", need_labels=False)
     assert read.rows.class_counts is None
-    assert "say nothing about the new classes" in read.notes[0]
+    assert "do not cover the new classes" in read.notes[0]
 
 
 def test_minus_infinity_takes_a_candidate_off(write):
@@ -192,7 +192,7 @@ def test_minus_infinity_takes_a_candidate_off(write):
 def test_one_huge_row_among_many_small_is_refused(write, monkeypatch):
     monkeypatch.setattr("repair.io.rows.MANY_SLOTS", 100)
     lines = [f"0,c{number},1" for number in range(500)] + [f"{row},c0,1" for row in range(1, 500)]
-    with pytest.raises(InputError, match="one row has 500 candidates, where 500 rows have 2"):
+    with pytest.raises(InputError, match="one row has 500 candidates, but 500 rows have 2"):
         read_score_set(write("s.csv", "row,class,score\n" + "\n".join(lines)), need_labels=False)
 
 
@@ -208,9 +208,9 @@ def test_what_is_read_can_be_fitted(write, problem):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read = read_score_set(write("s.csv", "row,class,score,label\n" + "\n".join(shuffled)), classes=classes)
-    fitted = Reranker(20, "classwise").fit(read.rows.scores, read.rows.labels, **read.rows.known)
+    fitted = Reranker("classwise", n_candidates=20).fit(read.rows.scores, read.rows.labels, **read.rows.optional_fields)
     order = read.row_ids.astype(int)
-    expected = Reranker(20, "classwise").fit(problem.scores[order], problem.labels[order])
+    expected = Reranker("classwise", n_candidates=20).fit(problem.scores[order], problem.labels[order])
     np.testing.assert_allclose(fitted.offsets_, expected.offsets_, atol=1e-12)
 
 

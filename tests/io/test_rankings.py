@@ -65,7 +65,7 @@ def test_lists(tmp_path, ranking):
 @pytest.mark.needs("pyarrow")
 def test_csv_has_a_column_per_rank(tmp_path, ranking):
     write_ranking(tmp_path / "r.csv", ranking, class_names=NAMES, probabilities=PROBABILITIES, row_ids=[7, 8, 9])
-    with open(tmp_path / "r.csv", newline="") as stream:
+    with open(tmp_path / "r.csv", newline="", encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     assert list(rows[0])[:5] == ["row", "prediction", "rank_1", "score_1", "probability_1"]
     assert rows[1]["rank_1"] == rows[1]["prediction"] == "dog"
@@ -77,7 +77,7 @@ def test_csv_has_a_column_per_rank(tmp_path, ranking):
 @pytest.mark.needs("pyarrow")
 def test_long_csv(tmp_path, ranking):
     write_ranking(tmp_path / "r.csv", ranking, layout="long")
-    lines = (tmp_path / "r.csv").read_text().splitlines()
+    lines = (tmp_path / "r.csv").read_text(encoding="utf-8").splitlines()
     assert lines[0] == '"row","rank","candidate_id","score"'
     assert [line.split(",")[:3] for line in lines[1:]] == [
         [str(row), str(place + 1), str(ranking.ids[row, place])]
@@ -101,11 +101,11 @@ def test_rows_without_candidates(tmp_path):
     shortlist = Shortlist.from_candidates([[0, 1], [-1, -1]], [[1.0, 2.0], [0.0, 0.0]], 2)
     ranking = Ranking.from_scores(shortlist, shortlist.scores)
     write_ranking(tmp_path / "r.jsonl", ranking, class_names=["x", "y"])
-    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text(encoding="utf-8").splitlines()]
     assert rows[1] == {"prediction": None, "candidates": [], "candidate_ids": [], "candidate_scores": []}
     write_ranking(tmp_path / "r.npz", ranking, class_names=["x", "y"])
     assert np.load(tmp_path / "r.npz")["prediction"].tolist() == ["y", ""]
-    with pytest.warns(InputWarning, match="1 rows have no candidates"):
+    with pytest.warns(InputWarning, match=r"rows without candidates \(1\) have no line"):
         write_ranking(tmp_path / "r.csv", ranking, layout="long")
 
 
@@ -114,7 +114,7 @@ def test_nan_is_null_in_json(tmp_path):
     shortlist = Shortlist.from_candidates([[0, 1]], [[1.0, 2.0]], 2)
     ranking = Ranking.from_scores(shortlist, [[np.nan, 1.0]])
     write_ranking(tmp_path / "r.jsonl", ranking)
-    assert json.loads((tmp_path / "r.jsonl").read_text())["candidate_scores"] == [1.0, None]
+    assert json.loads((tmp_path / "r.jsonl").read_text(encoding="utf-8"))["candidate_scores"] == [1.0, None]
 
 
 @pytest.mark.needs("pyarrow")
@@ -137,13 +137,15 @@ def test_other_columns_of_any_type(tmp_path, ranking, name):
         }
     )
     if name == "r.npz":
-        with pytest.warns(InputWarning, match="cannot hold 'tags', 'facts', 'price', 'bytes'; left out"):
+        with pytest.warns(
+            InputWarning, match="left out, because a .npz file cannot store them: 'tags', 'facts', 'price', 'bytes'"
+        ):
             write_ranking(tmp_path / name, ranking, other=other)
         assert np.load(tmp_path / name)["input_prediction"].tolist() == ["mine"] * 3
         return
     write_ranking(tmp_path / name, ranking, other=other)
     if name == "r.csv":
-        with open(tmp_path / name, newline="") as stream:
+        with open(tmp_path / name, newline="", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         assert rows[0]["tags"] == '["a"]'
         assert rows[0]["price"] == "1.50"
@@ -158,10 +160,10 @@ def test_other_columns_of_any_type(tmp_path, ranking, name):
     ("options", "message"),
     [
         ({"class_names": ["a"]}, "class_names has 1 entries, but there are 4 classes"),
-        ({"probabilities": [[1.0]]}, r"probabilities has shape \(1, 1\), the ranking \(3, 3\)"),
+        ({"probabilities": [[1.0]]}, r"probabilities has shape \(1, 1\), but the ranking has \(3, 3\)"),
         ({"row_ids": [1, 2]}, "row_ids has 2 entries, but the ranking has 3 rows"),
         ({"other": {"x": [1]}}, "x has 1 entries, but the ranking has 3 rows"),
-        ({"other": {1: [1, 2, 3]}}, "other has a column 1; name columns by text"),
+        ({"other": {1: [1, 2, 3]}}, "other has a column 1; names of columns must be text"),
         ({"other": [1, 2, 3]}, "other is list; pass a pyarrow Table"),
         ({"layout": "wide"}, "layout is 'wide'; choose one of 'lists', 'long'"),
     ],
@@ -184,14 +186,14 @@ def test_names_that_no_file_can_hold(tmp_path, ranking, name):
 def test_columns_of_our_names_are_kept_under_another(tmp_path, ranking):
     other = {"row": [1, 2, 3], "input_row": [4, 5, 6], "prediction": [7, 8, 9]}
     write_ranking(tmp_path / "r.csv", ranking, row_ids=["x", "y", "z"], other=other)
-    with open(tmp_path / "r.csv", newline="") as stream:
+    with open(tmp_path / "r.csv", newline="", encoding="utf-8") as stream:
         first = next(csv.DictReader(stream))
     kept = {name: first[name] for name in list(first)[:5]}
     assert kept == {"row": "x", "input_row": "1", "input_input_row": "4", "input_prediction": "7", "prediction": "0"}
 
 
 def test_something_else_than_a_ranking(tmp_path):
-    with pytest.raises(InputError, match="ranking is list; pass what rerank"):
+    with pytest.raises(InputError, match="ranking is list; pass the result of rerank"):
         write_ranking(tmp_path / "r.npz", [[1, 2]])
 
 

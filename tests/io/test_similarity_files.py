@@ -26,7 +26,7 @@ def test_archives_by_name(tmp_path):
     np.savez(tmp_path / "s.npz", similarity=MATRIX, class_names=["a", "b", "c"])
     assert read_similarity(tmp_path / "s.npz", ("c", "a", "b")).tolist() == TURNED
     assert read_similarity(tmp_path / "s.npz", ("c", "a")).tolist() == [[1.0, 0.5], [0.2, 1.0]]
-    with pytest.raises(InputError, match="no row for class 'd'; add one"):
+    with pytest.raises(InputError, match="no row for class 'd'; add a row and a column"):
         read_similarity(tmp_path / "s.npz", ("a", "d"))
 
 
@@ -68,7 +68,7 @@ def test_tables_by_name(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (",a,b\na,1,2\na,3,4\n", "line 3, column '' is 'a'; write one line for every class of the header"),
+        (",a,b\na,1,2\na,3,4\n", "line 3, column '' is 'a'; write one line for each class of the header"),
         (",a,b\na,1,2\nz,3,4\n", "line 3, column '' is 'z'"),
         ("a,b,c,d\n1,2,3,4\n", "similarity has 1 lines and 4 columns"),
         (",a,b\na,1,2\nb,3,x\n", "line 3, column 'b' is 'x'; write a number"),

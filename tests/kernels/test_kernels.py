@@ -1,4 +1,4 @@
-"""Each compiled kernel against its numpy twin."""
+"""Each compiled kernel is compared with its numpy counterpart."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,8 @@ KERNELS = (plain, compiled)
 
 
 def test_small_batches_need_no_compiler_and_large_ones_use_it(monkeypatch):
-    assert kernels_for(1) is compiled  # it is loaded, so why not
+    best_kernels()
+    assert kernels_for(1) is compiled  # because it is already loaded
     monkeypatch.setattr("repair.kernels.loaded", None)
     assert kernels_for(COMPILE_FROM - 1) is plain
     assert kernels_for(COMPILE_FROM) is compiled is best_kernels()
@@ -38,7 +39,8 @@ def test_while_one_thread_imports_numba_the_others_use_numpy(monkeypatch):
     from types import ModuleType
 
     half_imported = ModuleType("repair.kernels.compiled")
-    assert sys.modules["repair.kernels"].loaded is compiled  # the last line of the import has put it there
+    best_kernels()
+    assert sys.modules["repair.kernels"].loaded is compiled  # set after the import
     monkeypatch.setattr("repair.kernels.loaded", None)
     monkeypatch.setitem(sys.modules, "repair.kernels.compiled", half_imported)
     assert kernels_for(1) is plain
@@ -77,7 +79,7 @@ def test_long_rows_are_searched_to_their_end(dtype):
     rng = np.random.default_rng(3)
     scores = rng.normal(size=(1, 2 * STRETCH + 41)).round(1).astype(dtype)
     scores = np.concatenate([scores, -np.sort(scores), np.sort(scores), np.where(scores < 1, -np.inf, scores)])
-    for rows in (scores, scores[:1], scores[3:]):  # numpy has a way of its own for a single row
+    for rows in (scores, scores[:1], scores[3:]):  # numpy has a separate function for a single row
         for k in (1, 10, 200):
             expected_ids, expected = sorted_top_k(rows, k)
             for kernels in KERNELS:
@@ -88,11 +90,11 @@ def test_long_rows_are_searched_to_their_end(dtype):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 1e31, -1e31])
 @pytest.mark.parametrize("kernels", KERNELS)
-@pytest.mark.parametrize("place", [0, 40, 300, 552])
-def test_a_bad_score_is_found_wherever_it_stands(kernels, bad, place):
-    for start in (0.0, -50.0):  # also behind scores that are all better than the rest
+@pytest.mark.parametrize("position", [0, 40, 300, 552])
+def test_a_bad_score_is_found_at_any_position(kernels, bad, position):
+    for start in (0.0, -50.0):  # also after scores that are all better than the rest
         scores = start - np.arange(553, dtype=np.float32)[None]
-        scores[0, place] = bad
+        scores[0, position] = bad
         assert kernels.top_k(scores, 1e30, np.empty((1, 2), np.int32), np.empty((1, 2))) == 0
 
 
@@ -132,10 +134,10 @@ def test_order_is_by_score_then_base_position_with_nan_after_numbers_and_padding
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_labels_are_found_among_the_candidates(kernels):
     ids = np.array([[4, 2, 7], [4, 2, -1], [-1, -1, -1], [3, 1, 0], [3, 1, -1]], dtype=np.int32)
-    labels = np.array([7, 4, 4, 5, -1], dtype=np.int32)  # the last is not known, and padding is not it
-    found = kernels.label_positions(ids, labels)
-    assert found.dtype == np.int32
-    assert found.tolist() == [2, 0, -1, -1, -1]
+    labels = np.array([7, 4, 4, 5, -1], dtype=np.int32)  # the last is unknown and must not match the padding
+    positions = kernels.label_positions(ids, labels)
+    assert positions.dtype == np.int32
+    assert positions.tolist() == [2, 0, -1, -1, -1]
 
 
 def ranked(kernels, ids, scores, lengths):
@@ -146,7 +148,7 @@ def ranked(kernels, ids, scores, lengths):
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_ranked_rows_and_differences_have_the_same_bits_in_both(data):
+def test_ranked_rows_and_differences_are_bit_identical_in_both(data):
     n, k = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 7)))
     number = st.floats(-1e3, 1e3) | st.sampled_from([0.0, -0.0, 1.0])
     scores = data.draw(hnp.arrays(np.float64, (n, k), elements=number | st.just(np.nan)))
@@ -161,8 +163,8 @@ def test_ranked_rows_and_differences_have_the_same_bits_in_both(data):
     assert first.tobytes() == second.tobytes()
     lists = [values[row, : lengths[row]] for row in range(n)]
     for row, kept in enumerate(lists):
-        others = [np.mean(value - np.delete(kept, place)) if len(kept) > 1 else 0.0 for place, value in enumerate(kept)]
-        np.testing.assert_allclose(first[row, : len(kept)], others, atol=1e-9)
+        expected = [np.mean(value - np.delete(kept, i)) if len(kept) > 1 else 0.0 for i, value in enumerate(kept)]
+        np.testing.assert_allclose(first[row, : len(kept)], expected, atol=1e-9)
         assert (first[row, len(kept) :] == 0).all()
 
 
@@ -179,13 +181,13 @@ def random_fit(rng, n=40, k=5, n_offsets=7, d=3):
 
 @pytest.mark.parametrize("n_offsets", [0, 7])
 @pytest.mark.parametrize("d", [0, 3])
-def test_fit_kernels_agree_with_their_twins(n_offsets, d):
+def test_fit_kernels_agree_with_their_counterparts(n_offsets, d):
     if n_offsets == d == 0:
         return
     rng = np.random.default_rng(1)
     *arrays, lengths, target, row_weights = random_fit(rng, n=200, n_offsets=n_offsets, d=d)
-    base, index, columns = (np.ascontiguousarray(one.T) for one in arrays)
-    rows = 7, 183  # some whole tiles and a rest; the kernels leave the other rows alone
+    base, index, columns = (np.ascontiguousarray(array.T) for array in arrays)
+    rows = 7, 183  # one whole tile and a part of one.  The kernels must ignore the other rows
     offsets, weights = rng.normal(size=n_offsets), rng.normal(size=d)
     direction = rng.normal(size=n_offsets + d)
     results = []
@@ -205,26 +207,26 @@ def test_fit_kernels_agree_with_their_twins(n_offsets, d):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.int32])
-def test_class_vectors_are_looked_up_alike_and_padding_gets_zero(dtype):
+def test_class_vectors_are_looked_up_in_the_same_way_and_padding_gets_zero(dtype):
     rng = np.random.default_rng(4)
-    vector = rng.integers(1, 100, size=30).astype(dtype)  # the last entry is not 0: a −1 must not find it
+    vector = rng.integers(1, 100, size=30).astype(dtype)  # the last entry is not 0, and id −1 must not select it
     full = rng.integers(0, 30, size=(50, 7)).astype(np.int32)
     padded = np.where(np.arange(7) < rng.integers(0, 8, size=(50, 1)), full, -1).astype(np.int32)
     for ids in (full, padded):
-        expected = [[vector[one] if one >= 0 else 0 for one in row] for row in ids]
+        expected = [[vector[class_id] if class_id >= 0 else 0 for class_id in row] for row in ids]
         for kernels in KERNELS:
-            found = kernels.per_class(vector, ids)
-            assert found.dtype == dtype
-            assert (found == expected).all()
+            entries = kernels.per_class(vector, ids)
+            assert entries.dtype == dtype
+            assert (entries == expected).all()
 
 
 @pytest.mark.parametrize("kernels", KERNELS)
-def test_classes_on_any_row_are_found_and_padding_is_none(kernels):
+def test_classes_on_any_row_are_found_and_padding_is_ignored(kernels):
     ids = np.array([[4, 2, -1], [4, 0, -1]], dtype=np.int32)
     assert kernels.classes_present(ids, 6).tolist() == [True, False, True, False, True, False]
 
 
-def test_parts_are_added_with_the_same_bits_in_both_and_as_by_columns():
+def test_added_parts_are_bit_identical_in_both_and_to_adding_columns():
     rng = np.random.default_rng(6)
     lengths = np.minimum(rng.integers(0, 10, size=300), 7).astype(np.int32)
     real = np.arange(7) < lengths[:, None]
@@ -246,7 +248,7 @@ def test_parts_are_added_with_the_same_bits_in_both_and_as_by_columns():
                 assert total.tobytes() == expected.tobytes()
 
 
-def test_columns_are_added_with_the_same_bits_in_both():
+def test_added_columns_are_bit_identical_in_both():
     rng = np.random.default_rng(5)
     given, column, line = rng.normal(size=(200, 7)), rng.normal(size=(200, 7)), rng.normal(size=(1, 7))
     for added in (column, np.broadcast_to(line, column.shape)):
@@ -258,7 +260,7 @@ def test_columns_are_added_with_the_same_bits_in_both():
 
 
 @pytest.mark.parametrize("average", [compiled.average_over_rivals, average_class_by_class, average_row_by_row])
-def test_similarity_means_have_the_same_bits_in_both(average):
+def test_similarity_means_are_bit_identical_in_both(average):
     rng = np.random.default_rng(2)
     lengths = np.minimum(rng.integers(0, 9, size=200), 7).astype(np.int32)
     ids = np.where(np.arange(7) < lengths[:, None], rng.random((200, 30)).argsort(axis=1)[:, :7], -1).astype(np.int32)
@@ -280,8 +282,8 @@ def test_large_similarities_are_read_as_a_whole_with_the_same_result():
 
 
 def _averages(table, ids, width):
-    """Do as the kernel does, for one row, with plain loops."""
-    rivals = [[float(table[one, other]) for other in ids if other != one] for one in ids]
+    """Compute the kernel's result for one row with plain loops."""
+    rivals = [[float(table[candidate, rival]) for rival in ids if rival != candidate] for candidate in ids]
     averages = [sum(values) / max(len(values), 1) for values in rivals]
     return [*averages, *[0.0] * (width - len(averages))]
 
@@ -297,13 +299,13 @@ def test_row_dots_are_products_and_zero_on_padding():
         real, np.take_along_axis(vectors.astype(float) @ table.T.astype(float), np.maximum(ids, 0), 1), 0
     )
     for kernels in KERNELS:
-        found = kernels.row_dots(vectors, table, ids, lengths)
-        np.testing.assert_allclose(found, expected, atol=1e-4)
-        assert (found[~real] == 0).all()
+        products = kernels.row_dots(vectors, table, ids, lengths)
+        np.testing.assert_allclose(products, expected, atol=1e-4)
+        assert (products[~real] == 0).all()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_classes_above_the_label_are_counted_alike(dtype):
+def test_both_count_the_same_classes_above_the_label(dtype):
     rng = np.random.default_rng(4)
     scores = rng.normal(size=(80, 40)).astype(dtype)
     scores[:5, :6] = -np.inf
@@ -317,14 +319,14 @@ def test_classes_above_the_label_are_counted_alike(dtype):
     assert (counts[0][labels < 0] == 40).all()
     assert (counts[0][0] == 40).all()
     row = int(np.flatnonzero(labels > 0)[9])
-    for way in range(2):
-        order = np.argsort(-(scores[row] + adjustments[way]))
-        assert counts[0][row, way] == int(np.flatnonzero(order == labels[row])[0])
+    for column in range(2):
+        order = np.argsort(-(scores[row] + adjustments[column]))
+        assert counts[0][row, column] == int(np.flatnonzero(order == labels[row])[0])
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), k=st.integers(1, 5))
-def test_largest_leads_are_alike(seed, n, k):
+def test_largest_leads_agree(seed, n, k):
     rng = np.random.default_rng(seed)
     ids = np.array([rng.permutation(6)[:k] for _ in range(n)], dtype=np.int32)
     lengths = rng.integers(1, k + 1, size=n).astype(np.int32)

@@ -1,16 +1,16 @@
-"""The collapsed design and the objective against their definitions."""
+"""The collapsed design and the objective are compared with their definitions."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from repair import Shortlist
-from repair.candidates import CandidateView
-from repair.class_table import ClassTable
-from repair.objective import ConditionalLogit, Penalty
+from repair import ScoreSet, Shortlist
+from repair.data.class_table import ClassTable
+from repair.fitting.conditional_logit import ConditionalLogit, Penalty
 from repair.similarity import as_similarity
-from repair.terms import PAPER_TERMS, choose_terms, stack_columns, term_named
+from repair.terms.registry import PAPER_TERMS, choose_fixed_terms, term_named
+from repair.terms.view import CandidateView
 
 
 def random_view(seed, tau):
@@ -28,7 +28,7 @@ def random_view(seed, tau):
 
 
 def explicit_average(view, name):
-    """The paper's sum over rivals, pair by pair."""
+    """Return the paper's average over rivals, computed pair by pair."""
     shortlist, table = view.shortlist, view.table
     prior = np.maximum(table.class_counts / table.class_counts.sum(), 1e-8)
     result = np.zeros(shortlist.ids.shape)
@@ -63,28 +63,35 @@ def test_collapsed_columns_equal_the_explicit_average_over_rivals(name, seed, ta
 
 
 def test_two_equal_columns_with_a_penalty_each_are_one_with_half(problem):
-    """score_gap and log_prob_ratio fitted as one give the scores of the two-column fit."""
+    """score_gap and log_prob_ratio fitted as one term give the scores of the fit with two columns."""
     from repair import Reranker
-    from repair.calibration import CalibrationSet
-    from repair.correction import Correction
-    from repair.decision import Decision
-    from repair.fitting import FitSettings, fit_correction
+    from repair.data.calibration_set import CalibrationSet
+    from repair.fitting.fit import fit_design
+    from repair.fitting.problem import Problem
+    from repair.fitting.settings import FitSettings
+    from repair.model.adjustments import Adjustments
+    from repair.model.correction import Correction
 
-    calibration = CalibrationSet.build(problem.scores, problem.labels, problem.k, **problem.known)
+    calibration = CalibrationSet.build(ScoreSet(problem.scores, problem.labels, **problem.optional_fields), problem.k)
     two = (term_named("score_gap"), term_named("log_prob_ratio"), term_named("rank_gap"))
-    separate = fit_correction(calibration, two, FitSettings(True, 0.01, 0.02, tol=1e-11))
+    separate = fit_design(Problem.fixed(calibration, two).design, FitSettings(True, 0.01, 0.02, tol=1e-11))
     merged = Reranker(
-        problem.k, terms=("score_gap", "log_prob_ratio", "rank_gap"), lambda_a=0.01, lambda_theta=0.02, tol=1e-11
-    ).fit(problem.scores, problem.labels, **problem.known)
+        "pairwise",
+        n_candidates=problem.k,
+        terms=("score_gap", "log_prob_ratio", "rank_gap"),
+        lambda_a=0.01,
+        lambda_theta=0.02,
+        tol=1e-11,
+    ).fit(problem.scores, problem.labels, **problem.optional_fields)
     assert separate.weights[0] == pytest.approx(separate.weights[1], abs=1e-9)
     assert merged.weights_["score_gap"] == pytest.approx(separate.weights[:2].sum(), abs=1e-8)
     assert merged.objective_ == pytest.approx(separate.solution.value, abs=1e-12)
     scores = Correction(calibration.table, 0.0, separate.offsets, two, separate.weights).scores(
-        calibration.shortlist, Decision()
+        calibration.shortlist, Adjustments()
     )
     ours = merged.rerank(calibration.shortlist)
     np.testing.assert_allclose(ours.scores, np.take_along_axis(scores, ours.order, axis=1), atol=1e-7)
-    assert any("same column" in note for note in merged.account_.notes)
+    assert any("same column" in note for note in merged.fit_summary_.notes)
 
 
 def random_logit(seed, with_offsets=True):
@@ -92,7 +99,7 @@ def random_logit(seed, with_offsets=True):
     view = random_view(seed, 0.3)
     kept = view.shortlist.take(view.lengths > 0)
     view = CandidateView(kept, view.table, 0.3)
-    columns = stack_columns(choose_terms(None, view.table), view)
+    columns = np.stack([term.column(view) for term in choose_fixed_terms(None, view.table)], axis=2)
     n_offsets = view.table.n_classes if with_offsets else 0
     weights = rng.random(len(kept))
     size = n_offsets + columns.shape[2]
@@ -142,7 +149,7 @@ def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
-def test_the_offsets_curvature_alone_is_that_beside_the_block(seed):
+def test_the_curvature_of_the_offsets_alone_equals_that_of_the_full_computation(seed):
     logit, (point, _) = random_logit(seed)
     logit.value_and_gradient(point)
     alone = logit.offset_curvature()  # nothing else has been computed yet

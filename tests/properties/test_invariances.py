@@ -1,4 +1,4 @@
-"""What must not change a result: constants, names, order, batch size."""
+"""Changes of the input that must not change a result: constants, names, order and batch size."""
 
 import numpy as np
 import pytest
@@ -11,14 +11,14 @@ MODES = ("classwise", "pairwise", "pairwise_only")
 
 
 def fit(problem, mode="pairwise", scores=None, labels=None, **changes):
-    known = {**problem.known, **changes}
-    return Reranker(problem.k, mode, tau=0.5, alpha=0.3).fit(
+    known = {**problem.optional_fields, **changes}
+    return Reranker(mode, n_candidates=problem.k, tau=0.5, alpha=0.3).fit(
         problem.scores if scores is None else scores, problem.labels if labels is None else labels, **known
     )
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_constant_added_to_a_row_changes_nothing(problem, mode):
+def test_a_constant_added_to_a_row_does_not_change_the_result(problem, mode):
     shift = np.random.default_rng(0).normal(size=(len(problem.labels), 1)) * 10
     one, other = fit(problem, mode), fit(problem, mode, scores=problem.scores + shift)
     np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-7)
@@ -44,7 +44,7 @@ def test_renaming_the_classes_renames_the_result(problem, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_order_of_given_candidates_does_not_matter(problem, mode):
+def test_the_order_of_the_candidates_does_not_matter(problem, mode):
     rng = np.random.default_rng(2)
     shortlist = Shortlist.from_scores(problem.scores, problem.k)
     shuffle = np.array([rng.permutation(problem.k) for _ in problem.labels])
@@ -59,7 +59,7 @@ def test_the_order_of_given_candidates_does_not_matter(problem, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_extra_padding_changes_nothing(problem, mode):
+def test_extra_padding_does_not_change_the_result(problem, mode):
     shortlist = Shortlist.from_scores(problem.scores, problem.k)
     wider = Shortlist.from_candidates(
         np.pad(shortlist.ids, ((0, 0), (0, 3)), constant_values=-1),
@@ -76,7 +76,7 @@ def test_extra_padding_changes_nothing(problem, mode):
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 15))
-def test_a_row_has_the_same_bits_however_far_it_is_padded(seed, padding):
+def test_scores_of_a_row_are_bit_identical_for_any_padding(seed, padding):
     rng = np.random.default_rng(seed)
     model = _fitted(40, 9)
     ids, scores = rng.permutation(40)[None, :11], rng.normal(size=(1, 11))
@@ -86,10 +86,10 @@ def test_a_row_has_the_same_bits_however_far_it_is_padded(seed, padding):
     )
     one, other = model.rerank(narrow, dial=0.2), model.rerank(wide, dial=0.2)
     assert one.scores[0].tobytes() == other.scores[0, :11].tobytes()
-    assert model.predict_proba(narrow)[0].tobytes() == model.predict_proba(wide)[0, :11].tobytes()
+    assert model.rerank(narrow).probabilities[0].tobytes() == model.rerank(wide).probabilities[0, :11].tobytes()
 
 
-def test_padded_rows_add_nothing_to_a_fit_and_uncovered_rows_neither(problem):
+def test_uncovered_rows_do_not_change_a_fit(problem):
     covered = Shortlist.from_scores(problem.scores, problem.k).positions(problem.labels) >= 0
     assert 0 < covered.sum() < len(covered)
     one = fit(problem)
@@ -99,8 +99,8 @@ def test_padded_rows_add_nothing_to_a_fit_and_uncovered_rows_neither(problem):
 
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
-def test_a_row_alone_gets_the_bits_it_gets_in_any_batch(seed, ragged):
-    """Small batches go through numpy, large ones through compiled kernels and several blocks."""
+def test_scores_of_a_row_are_bit_identical_alone_and_in_a_batch(seed, ragged):
+    """Small batches use numpy, large ones compiled kernels and several blocks."""
     rng = np.random.default_rng(seed)
     n_classes, k = 40, 9
     model = _fitted(n_classes, k)
@@ -122,13 +122,13 @@ def _fitted(n_classes, k):
         rng = np.random.default_rng(0)
         labels = rng.integers(0, n_classes, size=500)
         scores = rng.normal(size=(500, n_classes)) + 2 * np.eye(n_classes)[labels]
-        _CACHE[n_classes, k] = Reranker(k, tau=0.4).fit(
+        _CACHE[n_classes, k] = Reranker("pairwise", n_candidates=k, tau=0.4).fit(
             scores, labels, class_counts=rng.integers(1, 99, n_classes), similarity=rng.random((n_classes, n_classes))
         )
     return _CACHE[n_classes, k]
 
 
-def test_inputs_are_never_modified_and_every_layout_gives_the_same(problem):
+def test_inputs_are_never_modified_and_every_memory_layout_gives_the_same_result(problem):
     scores = problem.scores.astype(np.float32)
     expected = fit(problem, scores=scores)
     kept = scores.copy()
@@ -161,8 +161,10 @@ def test_integer_scores_work(problem):
     assert (one.offsets_ == other.offsets_).all()
 
 
-@pytest.mark.parametrize("model", [LogitAdjustment(5), ClasswiseTemperature(5), Reranker(5, shrinkage="eb")])
-def test_fitting_twice_gives_the_same_bits(problem, model):
-    first = model.fit(problem.scores, problem.labels, **problem.known).rerank(problem.scores)
-    second = model.fit(problem.scores, problem.labels, **problem.known).rerank(problem.scores)
+@pytest.mark.parametrize(
+    "model", [LogitAdjustment(5), ClasswiseTemperature(5), Reranker("pairwise", n_candidates=5, shrinkage="eb")]
+)
+def test_fitting_twice_is_bit_identical(problem, model):
+    first = model.fit(problem.scores, problem.labels, **problem.optional_fields).rerank(problem.scores)
+    second = model.fit(problem.scores, problem.labels, **problem.optional_fields).rerank(problem.scores)
     assert first.scores.tobytes() == second.scores.tobytes()

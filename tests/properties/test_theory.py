@@ -1,4 +1,4 @@
-"""The paper's statements, on posteriors that are known because we made them."""
+"""The statements of the paper, checked on simulated problems with known posteriors."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from repair import Ranking, Reranker, Shortlist, evaluate
-from repair.metrics import covered, hit_rate
+from repair.evaluation.metrics import covered, hit_rate
 
 seeds = st.integers(0, 2**32 - 1)
 innocent_context = st.tuples(st.integers(0, 4), st.integers(0, 4), st.floats(-9, -8))
@@ -18,7 +18,7 @@ def log_softmax(scores):
 
 
 def posterior_problem(seed, n=60, n_classes=7, k=4):
-    """Random posteriors P(y|x), random base scores, and the base scores' shortlist."""
+    """Return random posteriors P(y|x), the shortlist of random base scores, and the posteriors on it."""
     rng = np.random.default_rng(seed)
     log_posterior = log_softmax(rng.normal(size=(n, n_classes)) * 1.5)
     shortlist = Shortlist.from_scores(log_posterior + rng.normal(size=(n, n_classes)), k)
@@ -45,9 +45,9 @@ def test_classwise_fit_recovers_the_bayes_order_of_a_class_separable_problem():
     log_posterior = log_softmax(rng.normal(size=(400, 6)) * 1.5)
     offsets = rng.normal(size=6)
     scores = log_posterior - offsets
-    # Every row once per class, weighted by its posterior: the sample *is* the distribution.
+    # Each row occurs once per class, weighted by its posterior, so the sample equals the distribution.
     rows, classes = np.repeat(np.arange(400), 6), np.tile(np.arange(6), 400)
-    model = Reranker(n_candidates=6, mode="classwise", lambda_a=1e-9, tol=1e-11).fit(
+    model = Reranker("classwise", n_candidates=6, lambda_a=1e-9, tol=1e-11).fit(
         scores[rows], classes, sample_weight=np.exp(log_posterior)[rows, classes]
     )
     difference = model.offsets_ - offsets
@@ -60,7 +60,7 @@ def test_classwise_fit_recovers_the_bayes_order_of_a_class_separable_problem():
 
 
 def offsets_that_agree(contexts, n_classes):
-    """Look for offsets with a_u − a_v ≥ t + margin for every context (u above v with threshold t)."""
+    """Search for offsets with a_u − a_v ≥ t + margin for every context (u above v with threshold t)."""
     rows = []
     for u, v, _ in contexts:
         row = np.zeros(n_classes)
@@ -73,7 +73,7 @@ def offsets_that_agree(contexts, n_classes):
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-5, 5), st.floats(0, 3), st.lists(innocent_context, max_size=4))
 def test_a_contradictory_pair_defeats_every_offset_vector(threshold, crossing, others):
-    """Theorem: u above v at x, v above u at x', and t(x) ≥ t(x')."""
+    """Theorem: this holds if u is above v at x, v is above u at x', and t(x) ≥ t(x')."""
     innocent = [(u, v, t) for u, v, t in others if u < v]
     first = (0, 1, threshold)  # u=0 must beat v=1 although v leads by `threshold`
     second = (1, 0, -(threshold - crossing))  # and lose where v leads by no more than that
@@ -83,7 +83,7 @@ def test_a_contradictory_pair_defeats_every_offset_vector(threshold, crossing, o
 @settings(max_examples=25, deadline=None)
 @given(st.floats(-5, 5), st.floats(0.01, 3), st.floats(0, 50))
 def test_large_variance_without_a_crossing_stays_correctable(threshold, room, spread):
-    """u is right whenever v leads by up to `threshold`, v whenever it leads by more: one cut serves all."""
+    """u is right whenever v leads by at most `threshold`, and v if it leads by more, so one cut is enough."""
     below = [(0, 1, threshold - share * spread) for share in (0.0, 0.3, 1.0)]
     above = [(1, 0, -(threshold + room + share * spread)) for share in (0.0, 0.5, 1.0)]
     solution = offsets_that_agree(below + above, 2)
@@ -103,7 +103,7 @@ def test_restricted_posterior_identity(seed):
 @settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_bayes_rule_excess_risk_identity_and_plug_in_bound(seed):
-    """Expected accuracy over the label is computed exactly, so these are (in)equalities, not estimates."""
+    """The expected accuracy over the label is computed exactly, so these (in)equalities are not estimates."""
     rng = np.random.default_rng(seed)
     _, shortlist, restricted = posterior_problem(seed)
     coverage = restricted.sum(axis=1)
@@ -148,14 +148,14 @@ def test_both_forms_of_gap_closure_agree(seed):
 
 @pytest.mark.parametrize("mode", ["classwise", "pairwise", "pairwise_only"])
 def test_infinite_penalty_returns_the_base_order(problem, mode):
-    model = Reranker(problem.k, mode, lambda_a=1e12, lambda_theta=1e12).fit(
-        problem.scores, problem.labels, **problem.known
+    model = Reranker(mode, n_candidates=problem.k, lambda_a=1e12, lambda_theta=1e12).fit(
+        problem.scores, problem.labels, **problem.optional_fields
     )
     assert (model.rerank(problem.scores).order == np.arange(problem.k)).all()
 
 
 def test_weighted_risk_is_minimised_by_adding_log_weights():
-    """The paper's weighted variant, computed exactly on a known posterior."""
+    """This is the paper's weighted variant, computed exactly on a known posterior."""
     rng = np.random.default_rng(3)
     _, shortlist, restricted = posterior_problem(3, n=200)
     weights = rng.random(7) * 5 + 0.1

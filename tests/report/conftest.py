@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from repair import Reranker, ScoreSet
-from repair.bench.synthetic import SyntheticSettings, make_synthetic
+from repair.datasets import SyntheticSettings, make_synthetic
 
 K = 20
 HOSTILE = (
@@ -36,7 +36,9 @@ def model(rows):
 
 
 def fitted(mode, calibration, **options):
-    return Reranker(6, mode, **options).fit(calibration.scores, calibration.labels, **calibration.known)
+    return Reranker(mode, n_candidates=6, **options).fit(
+        calibration.scores, calibration.labels, **calibration.optional_fields
+    )
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +47,7 @@ def diagnosis(rows):
 
     given = rows.calibration
     known = {"similarity": given.similarity, "class_names": given.class_names, "n_candidates": 6, "draws": 20}
-    return diagnose(given.scores, given.labels, given.class_counts, **known)
+    return diagnose(given.scores, given.labels, class_counts=given.class_counts, **known)
 
 
 @pytest.fixture(scope="session")

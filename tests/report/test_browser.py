@@ -87,10 +87,10 @@ def test_the_explorer_answers_to_mouse_and_keyboard(shown, content, secret):
     shown.locator("#example-row").focus()
     shown.keyboard.press("ArrowDown")
     assert f"Row {examples.rows[2]['id']}," in about.text_content()
-    shown.locator("#example-kind").select_option("lost")
-    assert shown.locator("#example .badge").text_content() == "lost"
+    shown.locator("#example-kind").select_option("broken")
+    assert shown.locator("#example .badge").text_content() == "broken"
     shown.locator("#example-search").fill("no such row anywhere")
-    shown.locator("#example-status", has_text="No such row").wait_for()
+    shown.locator("#example-status", has_text="No matching row").wait_for()
     assert lists.count() == 0
 
 

@@ -48,7 +48,7 @@ def test_figures_are_written_as_svg_and_png(content, tmp_path):
     assert "pair_1" in names
     assert {one.name for one in (tmp_path / "figures").iterdir()} == {f"{n}.{e}" for n in names for e in ("svg", "png")}
     for name in names:
-        svg = (tmp_path / "figures" / f"{name}.svg").read_text()
+        svg = (tmp_path / "figures" / f"{name}.svg").read_text(encoding="utf-8")
         assert svg.startswith("<svg")
         assert "var(--" not in re.sub(r">[^<]*<", "><", svg)
         assert "<script" not in svg

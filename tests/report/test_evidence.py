@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 
 from repair import Base, Reranker, ScoreSet, evaluate, head_tail_frontier
-from repair.calibration import CalibrationSet
+from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable
-from repair.report.evidence import cross_fitted, on_test_rows
+from repair.evaluation.cross_fitting import cross_fit
+from repair.report.evidence import on_held_out_rows, on_test_rows
 
 
 @pytest.fixture(scope="module")
 def checked(rows):
     given = rows.calibration
-    return CalibrationSet.build(given.scores, given.labels, 6, **given.known)
+    return CalibrationSet.build(ScoreSet(given.scores, given.labels, **given.optional_fields), 6)
 
 
 @pytest.fixture(scope="module")
 def on_test(rows, model):
-    shortlist = model._shortlist(rows.test.scores)
+    shortlist = model.shortlist(rows.test.scores)
     return on_test_rows(model, shortlist, np.asarray(rows.test.labels, dtype=np.int32), None, None)
 
 
@@ -40,6 +41,11 @@ def test_the_frontier_is_that_of_the_library(rows, model, on_test):
         assert ours.errors[name] == pytest.approx(theirs.errors[name])
 
 
+def cross_fitted(model, rows, dial):
+    found = cross_fit(model, rows)
+    return found if isinstance(found, NotApplicable) else on_held_out_rows(model, rows, found, dial)
+
+
 def test_no_model_has_seen_the_rows_that_it_judges(model, checked):
     found = cross_fitted(model, checked, None)
     assert sorted(np.concatenate([part.rows for part in found.parts]).tolist()) == list(range(len(checked.labels)))
@@ -50,8 +56,8 @@ def test_no_model_has_seen_the_rows_that_it_judges(model, checked):
 
 
 def test_noise_gains_nothing_although_it_does_in_sample(noise):
-    checked = CalibrationSet.build(noise.scores, noise.labels, 12, groups=noise.groups)
-    model = Reranker(12, "classwise", lambda_a=1e-6).fit_checked(checked)
+    checked = CalibrationSet.build(ScoreSet(noise.scores, noise.labels, groups=noise.groups), 12)
+    model = Reranker("classwise", n_candidates=12, lambda_a=1e-6).fit_checked(checked)
     in_sample = on_test_rows(model, checked.shortlist, checked.labels, checked.groups, None)
     everyone = np.ones(len(noise), dtype=bool)
     assert in_sample.gain(everyone).interval()[0] > 0
@@ -64,8 +70,8 @@ def test_noise_gains_nothing_although_it_does_in_sample(noise):
 
 def test_auto_shows_the_nested_gain_that_it_reports(rows):
     given = rows.calibration.take(np.arange(200))
-    checked = CalibrationSet.build(given.scores, given.labels, 6, **given.known)
-    model = Reranker(6, "auto").fit_checked(checked)
+    checked = CalibrationSet.build(ScoreSet(given.scores, given.labels, **given.optional_fields), 6)
+    model = Reranker("auto", n_candidates=6).fit_checked(checked)
     found = cross_fitted(model, checked, None)
     assert found.gain(np.ones(200, dtype=bool)) == model.auto_.gain
 
@@ -77,24 +83,24 @@ def test_a_dial_is_applied_to_every_copy(model, checked):
 
 def test_too_few_rows_are_a_reason_and_not_an_error():
     rows = ScoreSet(np.eye(4).repeat(5, axis=0), np.arange(4).repeat(5))
-    checked = CalibrationSet.build(rows.scores, rows.labels, 3)
+    checked = CalibrationSet.build(ScoreSet(rows.scores, rows.labels), 3)
     found = cross_fitted(Base(3).fit_checked(checked), checked, None)
     assert isinstance(found, NotApplicable)
-    assert "20 rows are covered" in found.reason
+    assert "20 covered rows" in found.reason
 
 
 @pytest.mark.parametrize("mode", ["extended", "auto"])
 def test_an_extended_model_is_judged_by_copies_with_lists_and_vectors_of_their_own(
     make_problem, make_vectors, mode, monkeypatch
 ):
-    monkeypatch.setattr("repair.auto.OFFSET_PENALTIES", (0.001, 0.1))
-    monkeypatch.setattr("repair.auto.WEIGHT_PENALTIES", (0.01,))
+    monkeypatch.setattr("repair.tuning.candidates.OFFSET_PENALTIES", (0.001, 0.1))
+    monkeypatch.setattr("repair.tuning.candidates.WEIGHT_PENALTIES", (0.01,))
     made = make_problem(n=300)
     scores = made.scores + np.log(made.class_counts + 1)
     rows = CalibrationSet.build(
-        scores, made.labels, 4, class_counts=made.class_counts, embeddings=make_vectors(made.labels)
+        ScoreSet(scores, made.labels, class_counts=made.class_counts, embeddings=make_vectors(made.labels)), 4
     )
-    model = Reranker(4, mode).fit_checked(rows)
+    model = Reranker(mode, n_candidates=4).fit_checked(rows)
     assert model.mode_ == "extended"
     evidence = cross_fitted(model, rows, None)
     assert evidence.shortlist.coverage(made.labels) > rows.shortlist.coverage(made.labels)

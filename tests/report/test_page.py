@@ -118,7 +118,7 @@ def test_bad_arguments_are_named(tmp_path, rows, model, diagnosis):
     def write(*sets, **options):
         write_report(tmp_path / "r.html", model, *sets, diagnosis=diagnosis, **options)
 
-    with pytest.raises(InputError, match="model is str; pass a fitted reranker, after the path"):
+    with pytest.raises(InputError, match="model is str; pass a fitted reranker as the second argument, after the path"):
         write_report(model, "r.html", rows.calibration)
     with pytest.raises(InputError, match="calibration is list; pass a ScoreSet"):
         write([1, 2])

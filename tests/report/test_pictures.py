@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from repair import Base, Reranker, ScoreSet
-from repair.calibration import CalibrationSet
+from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable, quintile_gains
-from repair.report import of_classes
+from repair.report import class_charts
 from repair.report.charts import charts_of
+from repair.report.class_charts import MOST_MARKS, long_tail, offsets
 from repair.report.content import gather
-from repair.report.of_classes import MOST_MARKS, long_tail, offsets
-from repair.report.of_pairs import quintiles
+from repair.report.pair_charts import quintiles
 
 
 def picture(content, key):
@@ -31,8 +31,8 @@ def test_all_pictures_say_what_they_show_and_on_which_rows(content, by_folds):
             assert one.lines
             assert {len(line) for line in one.lines} == {len(one.header)}
     for key in ("by_frequency", "frontier", "coverage", "reliability"):
-        assert "300 test rows; the model was not fitted on them" in picture(content, key).basis
-        assert "fitted without it (5 folds, everything chosen anew)" in picture(by_folds, key).basis
+        assert "300 test rows. The model was not fitted on them" in picture(content, key).basis
+        assert "fitted without it (5 folds; every choice is repeated in each)" in picture(by_folds, key).basis
 
 
 def test_bins_by_frequency_hold_all_rows_once(rows, model, content):
@@ -58,13 +58,13 @@ def test_coverage_rises_to_what_is_on_the_shortlist(rows, model, content):
     shares = [one["share"] for one in shown.data["values"] if (one["rows"], one["order"]) == ("all rows", "base")]
     assert shares == sorted(shares)
     assert len(shares) == 20  # all scores are known, so the base order is followed beyond the six candidates
-    assert shares[5] == pytest.approx(model._shortlist(rows.test.scores).coverage(np.asarray(rows.test.labels)))
+    assert shares[5] == pytest.approx(model.shortlist(rows.test.scores).coverage(np.asarray(rows.test.labels)))
     assert shares[-1] == 1.0
 
 
 def test_reliability_covers_the_covered_rows_with_equal_bins(content, rows, model):
     values = picture(content, "reliability").data["values"]
-    covered = int((model._shortlist(rows.test.scores).positions(rows.test.labels) >= 0).sum())
+    covered = int((model.shortlist(rows.test.scores).positions(rows.test.labels) >= 0).sum())
     for order in ("base", "model"):
         mine = [one for one in values if one["order"] == order]
         assert sum(one["rows"] for one in mine) == covered
@@ -106,17 +106,17 @@ def test_what_data_do_not_allow_is_a_sentence(content, diagnosis):
 def test_classes_that_gained_and_lost_add_up(content, rows):
     columns = content.classes.columns
     assert sum(columns["rows"]) == len(rows.test)
-    for before, after, mended, lost, change in zip(
-        *(columns[name] for name in ("before", "after", "mended", "lost", "change")), strict=True
+    for before, after, fixed, broken, change in zip(
+        *(columns[name] for name in ("before", "after", "fixed", "broken", "change")), strict=True
     ):
-        assert after - before == mended - lost == change
+        assert after - before == fixed - broken == change
     assert sorted(columns["name"]) == sorted(rows.names)
     assert [abs(one) for one in columns["change"]] == sorted((abs(one) for one in columns["change"]), reverse=True)
 
 
 def test_a_model_without_offsets_has_no_picture_of_them(rows):
     model = Base(6).fit(rows.calibration.scores, rows.calibration.labels, class_counts=rows.counts)
-    assert "no offsets of their own" in offsets(model).reason
+    assert "has no class offsets" in offsets(model).reason
 
 
 def test_many_classes_are_thinned_and_that_is_said():
@@ -126,24 +126,24 @@ def test_many_classes_are_thinned_and_that_is_said():
 
     ids = np.argsort(rng.random((400, n_classes)), axis=1)[:, :4]
     shortlist = Shortlist.from_candidates(ids, -np.sort(-rng.normal(size=(400, 4)), axis=1), n_classes)
-    model = Reranker(4, "classwise").fit(shortlist, ids[:, 1], class_counts=np.arange(n_classes) + 1)
+    model = Reranker("classwise", n_candidates=4).fit(shortlist, ids[:, 1], class_counts=np.arange(n_classes) + 1)
     shown = offsets(model)
     assert len(shown.data["values"]) == MOST_MARKS
-    assert f"{MOST_MARKS:,} of {n_classes:,} classes are drawn" in shown.sentence
-    assert len(long_tail(model).data["values"]) == of_classes.TAIL_POINTS
-    assert "are drawn, evenly by rank" in long_tail(model).sentence
+    assert f"The chart shows {MOST_MARKS:,} of {n_classes:,} classes." in shown.sentence
+    assert len(long_tail(model).data["values"]) == class_charts.TAIL_POINTS
+    assert f"of {n_classes:,} classes, evenly by rank." in long_tail(model).sentence
 
 
 def test_too_few_rows_still_give_a_report():
     rng = np.random.default_rng(1)
     labels = rng.integers(0, 4, size=30)
     rows = ScoreSet(rng.normal(size=(30, 4)) + np.eye(4)[labels], labels)
-    model = Reranker(3, "classwise").fit(rows.scores, rows.labels)
+    model = Reranker("classwise", n_candidates=3).fit(rows.scores, rows.labels)
     found = gather(model, rows, rows=5, draws=5)
-    assert found.words.headline == "Too few rows to say"
+    assert found.words.headline == "Too few rows to measure a gain"
     assert found.examples is None
     reasons = {one.key: one.reason for one in found.pictures}
-    assert "rows are covered; held-out gains need 50" in reasons["frontier"]
+    assert "covered rows; held-out gains need 50" in reasons["frontier"]
     assert not reasons["long_tail"]
 
 
@@ -154,7 +154,7 @@ def test_quintiles_are_those_of_the_diagnosis(rows, diagnosis):
     hits = diagnosis.held_out.hits
     found = quintile_gains(diagnosis.dispersion, hits["pairwise"], hits["classwise"], rows.counts, min_classes=3)
     given = rows.calibration
-    checked = CalibrationSet.build(given.scores, given.labels, 6, **given.known)
+    checked = CalibrationSet.build(ScoreSet(given.scores, given.labels, **given.optional_fields), 6)
     shown = quintiles(replace(diagnosis, quintiles=found), checked)
     values = shown.data["values"]
     assert [one["bin"] for one in values] == ["Q1", "Q2", "Q3", "Q4", "Q5"]

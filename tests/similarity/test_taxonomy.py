@@ -24,7 +24,7 @@ def by_pairs(paths, min_shared=1):
 
 @pytest.fixture
 def random_paths():
-    # Few names, so that the same name occurs below different parents, and some paths are equal.
+    # Few names, so the same name occurs below different parents, and some paths are equal.
     rng = np.random.default_rng(0)
     return [tuple(rng.choice(list("abc"), size=rng.integers(1, 6)).tolist()) for _ in range(60)]
 
@@ -68,7 +68,7 @@ def test_one_class_and_none():
     ("paths", "options", "message"),
     [
         (["a/b", "c"], {}, r"paths\[0\] is the text 'a/b'; pass separator"),
-        ([("a",), ()], {}, r"paths\[1\] is empty: class 1 has no place; give it"),
+        ([("a",), ()], {}, r"paths\[1\] is empty; give class 1 at least its own name"),
         (["a/b", "/"], {"separator": "/"}, r"paths\[1\] is empty"),
         ([("a", "", "c")], {}, r"paths\[0\]\[1\] is empty; name every level"),
         ([("a", None)], {}, r"paths\[0\]\[1\] is None, not text"),
@@ -78,7 +78,7 @@ def test_one_class_and_none():
         ([("a",)], {"sparse": "yes"}, "sparse is 'yes'; choose one of 'auto', True, False"),
     ],
 )
-def test_what_is_no_taxonomy_is_refused(paths, options, message):
+def test_invalid_paths_and_options_raise_an_error(paths, options, message):
     with pytest.raises(InputError, match=message):
         taxonomy_similarity(paths, **options)
 
@@ -98,9 +98,9 @@ def test_reading_level_columns_and_path_columns(tmp_path):
 
 
 @pytest.mark.parametrize("ids", ["1,2", "0,0", "0,x"])
-def test_ids_that_are_no_numbering_are_refused(tmp_path, ids):
+def test_ids_other_than_0_to_k_minus_1_raise_an_error(tmp_path, ids):
     first, second = ids.split(",")
-    (tmp_path / "x.csv").write_text(f"id,name\n{first},a\n{second},b\n")
+    (tmp_path / "x.csv").write_text(f"id,name\n{first},a\n{second},b\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"has 2 lines, but no id [01]; ids run from 0"):
         read_taxonomy(tmp_path / "x.csv", ["name"], id_column="id")
 
@@ -114,7 +114,7 @@ def test_inaturalist_without_a_full_matrix(shared_data):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.shape == (8142, 8142)
-    assert found.nnz == 2_642_260  # Σ squares of the sizes of the 273 orders, counted apart
+    assert found.nnz == 2_642_260  # sum of the squared sizes of the 273 orders, counted separately
     assert peak < 8142**2 * 8 / 4
     sample = np.random.default_rng(0).choice(8142, size=60, replace=False)
     close = np.concatenate([sample, np.arange(4000, 4040)])
@@ -123,10 +123,10 @@ def test_inaturalist_without_a_full_matrix(shared_data):
     assert (expected > 0).sum() > 300
 
 
-def test_a_sparse_result_goes_into_fit(problem):
+def test_a_sparse_result_can_be_passed_to_fit(problem):
     paths = [(str(i % 3), str(i % 6), str(i)) for i in range(20)]
     fits = [
-        Reranker(problem.k).fit(
+        Reranker("pairwise", n_candidates=problem.k).fit(
             problem.scores,
             problem.labels,
             class_counts=problem.class_counts,

@@ -7,7 +7,7 @@ import pytest
 from repair import InputError
 from repair.similarity import read_wordnet, wordnet_similarity
 
-# Two ways up from "e", of different lengths, and "w" below both: the longer way must not be taken.
+# There are two ways up from "e", of different lengths, and "w" is below both.  The longer way must not be taken.
 ABOVE = {"top": (), "a": ("top",), "b": ("a",), "c": ("b",), "e": ("c", "a"), "f": ("a",), "w": ("e", "f"), "alone": ()}
 
 NOUNS = """\
@@ -20,7 +20,7 @@ NOUNS = """\
 
 
 def by_search(wnids, above):
-    """Fewest steps from one to the other, upwards first and downwards then, by search over states."""
+    """Return 1 / (1 + fewest steps), first upwards and then downwards, by a search over states."""
     below = {}
     for synset, parents in above.items():
         for parent in parents:
@@ -56,7 +56,7 @@ def test_by_hand():
 
 
 def test_a_path_needs_a_common_ancestor():
-    # x and z share the descendant y only: down and up again is no path.
+    # x and z share only the descendant y.  A path must not go down and then up.
     above = {"x": (), "z": (), "y": ("x", "z")}
     assert wordnet_similarity(["x", "y", "z"], above).tolist() == [[1, 0.5, 0], [0.5, 1, 0.5], [0, 0.5, 1]]
 
@@ -71,7 +71,7 @@ def test_unknown_synsets_are_named():
 
 
 def test_the_file_of_nouns(tmp_path):
-    (tmp_path / "data.noun").write_text(NOUNS)
+    (tmp_path / "data.noun").write_text(NOUNS, encoding="utf-8")
     expected = {"n00001740": (), "n00001930": ("n00001740",), "n00002000": ("n00001930", "n00001740")}
     assert read_wordnet(tmp_path) == expected
     assert read_wordnet(tmp_path / "data.noun") == expected
@@ -80,26 +80,26 @@ def test_the_file_of_nouns(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", r"x holds no synsets"),
+        ("", r"x contains no synsets"),
         ('{"n1": 3}', r"x is not a file of hypernyms"),
         ("{", r"x is not a file of hypernyms"),
         ("00001740 03 n 01 entity", r"line 1 of .*x is not a synset; pass WordNet's file data\.noun"),
         (NOUNS + "name,count\n", r"line 6 of .*x is not a synset"),
     ],
 )
-def test_other_files_are_refused(tmp_path, content, message):
-    (tmp_path / "x").write_text(content)
+def test_other_files_raise_an_error(tmp_path, content, message):
+    (tmp_path / "x").write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         read_wordnet(tmp_path / "x")
 
 
 @pytest.fixture
 def imagenet(shared_data):
-    with shared_data("longtail_class_counts/imagenet_lt.csv").open(newline="") as stream:
+    with shared_data("longtail_class_counts/imagenet_lt.csv").open(newline="", encoding="utf-8") as stream:
         return [line["wnid"] for line in csv.DictReader(stream)]
 
 
-def test_imagenets_classes_against_a_search(shared_data, imagenet):
+def test_imagenet_classes_agree_with_a_search(shared_data, imagenet):
     above = read_wordnet(shared_data("longtail_class_counts/imagenet_lt_wordnet30_hypernyms.json.gz"))
     assert len(above) == 1860
     found = wordnet_similarity(imagenet, above)
@@ -129,4 +129,4 @@ def test_debians_wordnet(debian):
 
 def test_the_file_on_disk_is_an_excerpt_of_debians(debian, shared_data, imagenet):
     excerpt = read_wordnet(shared_data("longtail_class_counts/imagenet_lt_wordnet30_hypernyms.json.gz"))
-    assert {synset: set(debian[synset]) for synset in excerpt} == {one: set(above) for one, above in excerpt.items()}
+    assert {synset: set(debian[synset]) for synset in excerpt} == {name: set(above) for name, above in excerpt.items()}

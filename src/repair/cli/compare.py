@@ -19,76 +19,85 @@ from repair.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from repair.comparison import Comparison
+    from repair.comparison.result import Comparison
+    from repair.data.score_set import ScoreSet
+    from repair.rerankers.base import ShortlistReranker
 
 __all__ = ["compare"]
 
+#: Methods that are compared by default, if their inputs are given.
+USUAL = ("base", "logit_adjustment", "classwise", "classwise_temperature", "pairwise", "auto")
 WRITTEN = ("comparison.md", "comparison.tex", "comparison.csv", "comparison.json", "rows.npz")
 
 
 def compare(
-    calibration: Annotated[Path, typer.Argument(help="Scores with labels, to fit on.", show_default=False)],
-    test: Annotated[Path, typer.Argument(help="Scores with labels, to compare on.", show_default=False)],
+    calibration: Annotated[Path, typer.Argument(help="Labelled rows to fit on.", show_default=False)],
+    test: Annotated[Path, typer.Argument(help="Labelled rows to compare on.", show_default=False)],
     rows: RowOptions,
     classes: ClassOptions,
     reference: ReferenceOptions,
-    test_labels: Annotated[Path | None, typer.Option(help="As --labels, for the test rows.")] = None,
+    test_labels: Annotated[Path | None, typer.Option(help="Like --labels, for the test rows.")] = None,
     embeddings: Embeddings = None,
     test_embeddings: TestEmbeddings = None,
     methods: Annotated[
-        str | None, typer.Option(help="Methods, with commas: base, logit_adjustment, classwise, pairwise, auto, …")
+        str | None,
+        typer.Option(
+            help="Methods to compare, separated by commas, such as base,classwise,pairwise. Default: base, "
+            "logit_adjustment, classwise, classwise_temperature, pairwise and auto, if their inputs are given."
+        ),
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Fits on subsamples of the calibration rows.")] = 5,
+    trials: Annotated[
+        int, typer.Option(min=1, help="Fits per method, each on a random 80 % of the calibration rows.")
+    ] = 5,
     n_candidates: Candidates = 10,
-    out: Annotated[Path | None, typer.Option(help="Folder for the tables as md, tex, csv, json and npz.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write the tables to, as md, tex, csv, json and npz.")
+    ] = None,
     require: Annotated[
-        str | None, typer.Option(help="End with 1 if this method is significantly less accurate than base.")
+        str | None, typer.Option(help="Exit with code 1 if this method is significantly less accurate than base.")
     ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Compare methods on the same test rows: trials, intervals and tests.
+    """Compare methods on the same test rows, with intervals and significance tests.
 
-    With --require METHOD the command ends with 1 if the 95 % interval of METHOD's accuracy over all
-    rows, less that of base, lies below zero.
+    With --require METHOD, the exit code is 1 if METHOD is significantly less accurate than base: the 95 % interval
+    of the difference in accuracy over all rows lies below zero.
     """
     import json as encoder
 
     from repair.cli.inputs import check_folder, read_pair
-    from repair.cli.methods import methods_named
     from repair.cli.output import show, show_json
     from repair.cli.vectors import with_reference, with_vectors
+    from repair.comparison.compare import compare as run
     from repair.errors import InputError
-    from repair.progress import progress_bar
-    from repair.protocol import compare as run
 
     first, second = read_pair(calibration, test, rows, classes, test_labels=test_labels)
     first = with_reference(with_vectors(first, embeddings), reference)
     second = with_vectors(second, test_embeddings)
-    chosen = methods_named(methods, n_candidates, with_counts=first.rows.class_counts is not None)
+    chosen = _methods(methods, n_candidates, first.rows)
     for name in (require, "base") if require is not None else ():
         if name not in chosen:
-            raise InputError(f"--require compares {require} with base, but --methods lacks {name}; add it")
+            raise InputError(f"--require compares {require} with base, but {name} is not among --methods; add it")
     if out is not None:
         inputs = (calibration, test, rows, classes, test_labels, reference, embeddings, test_embeddings)
         check_folder(out, WRITTEN, *inputs)
-    with progress_bar("comparing", len(chosen) * (1 + trials), show=True) as step:
-        found = run(
-            chosen,
-            first.rows,
-            second.rows,
-            trials=trials,
-            reference="base" if "base" in chosen else None,
-            seed=seed,
-            progress=lambda *_: step(),
-        )
+    comparison = run(
+        chosen,
+        first.rows,
+        second.rows,
+        trials=trials,
+        reference="base" if "base" in chosen else None,
+        random_state=seed,
+        progress=True,
+    )
     if out is not None:
-        found.write(out)
-    verdict = None if require is None else _required(found, require)
+        comparison.write(out)
+    verdict = None if require is None else _required(comparison, require)
     if json:
-        show_json({**encoder.loads(found.to_json()), "required": verdict})
+        show_json({**encoder.loads(comparison.to_json()), "required": verdict})
     else:
-        show(str(found))
+        show(str(comparison))
         if verdict is not None:
             show(f"\n{verdict['sentence']}")
         if out is not None:
@@ -97,12 +106,26 @@ def compare(
         raise typer.Exit(1)
 
 
-def _required(found: Comparison, method: str) -> dict[str, Any]:
-    """Say whether a method is at least not significantly worse than base."""
-    gap = found.difference(method, "base")["accuracy"]
+def _methods(listed: str | None, n_candidates: int, rows: ScoreSet) -> dict[str, ShortlistReranker]:
+    """Return the methods of a comma-separated list, or by default the usual ones whose inputs are given."""
+    from repair.errors import InputError
+    from repair.rerankers.methods import METHODS, make_method
+
+    if listed is None:
+        names = [name for name in USUAL if all(getattr(rows, need) is not None for need in METHODS[name].needs)]
+    else:
+        names = [name.strip() for name in listed.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"--methods is empty; choose one of {', '.join(METHODS)}")
+    return {name: make_method(name, n_candidates) for name in names}
+
+
+def _required(comparison: Comparison, method: str) -> dict[str, Any]:
+    """Return whether a method is not significantly less accurate than base, with a sentence that says so."""
+    gap = comparison.difference(method, "base")["accuracy"]
     passed = not gap.high < 0
     sentence = (
-        f"{method} {'passes' if passed else 'fails'}: accuracy over all rows {100 * gap.estimate:+.1f} points "
-        f"({100 * gap.low:+.1f} to {100 * gap.high:+.1f}) against base."
+        f"{method} {'passes' if passed else 'fails'}: its accuracy over all rows differs from that of base by "
+        f"{100 * gap.estimate:+.1f} points (95 % interval {100 * gap.low:+.1f} to {100 * gap.high:+.1f})."
     )
     return {"method": method, "passed": passed, "sentence": sentence}

@@ -11,29 +11,34 @@ __all__ = ["demo"]
 
 
 class Demonstration(StrEnum):
-    """What can be shown."""
+    """The demonstrations."""
 
     RARE_DISEASE = "rare-disease"
     SYNTHETIC = "synthetic"
 
 
 def demo(
-    which: Annotated[Demonstration, typer.Argument(help="What to show.")] = Demonstration.RARE_DISEASE,
-    seed: Annotated[int, typer.Option(help="Which diseases and patients, or which problem, to draw.", min=0)] = 0,
+    which: Annotated[Demonstration, typer.Argument(help="Which demonstration to run.")] = Demonstration.RARE_DISEASE,
+    seed: Annotated[
+        int, typer.Option(help="Seed for the random draw of diseases and patients, or of the problem.", min=0)
+    ] = 0,
     separable: Annotated[
-        bool, typer.Option("--separable", help="synthetic: leave the contradictory pairs out.")
+        bool, typer.Option("--separable", help="Only for synthetic: leave out the contradictory pairs.")
     ] = False,
     out: Annotated[
-        str | None, typer.Option(help="rare-disease: folder for model and tables.", show_default="demo")
+        str | None, typer.Option(help="Only for rare-disease: folder to write to. Default: demo.", show_default=False)
     ] = None,
 ) -> None:
-    """Show a rare-disease differential on simulated patients, or the paper's synthetic problem."""
+    """Run a demonstration: rare diseases ranked for simulated patients, or the paper's synthetic problem."""
     from repair.demo import run_rare_disease, run_synthetic
 
     if which == Demonstration.SYNTHETIC and out is not None:
-        raise typer.BadParameter("synthetic writes nothing; leave --out away", param_hint="--out")
+        raise typer.BadParameter("the synthetic demonstration writes no files; drop --out", param_hint="--out")
     if which == Demonstration.RARE_DISEASE and separable:
-        raise typer.BadParameter("only synthetic has pairs to leave out; see --help", param_hint="--separable")
+        raise typer.BadParameter(
+            "only the synthetic demonstration has contradictory pairs; run 'repair demo synthetic', or drop it",
+            param_hint="--separable",
+        )
     if which == Demonstration.SYNTHETIC:
         pieces = run_synthetic(seed, separable=separable)
     else:

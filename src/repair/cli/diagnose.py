@@ -5,47 +5,45 @@ from typing import Annotated
 
 import typer
 
-from repair.cli.options import Candidates, ClassOptions, Json, RowOptions, Seed
+from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, ReferenceOptions, RowOptions, Seed
 
 __all__ = ["diagnose"]
 
 
 def diagnose(
-    calibration: Annotated[Path, typer.Argument(help="Scores with labels.", show_default=False)],
+    calibration: Annotated[Path, typer.Argument(help="Labelled rows.", show_default=False)],
     rows: RowOptions,
     classes: ClassOptions,
-    test: Annotated[Path | None, typer.Option(help="Test rows, to be looked for among the calibration rows.")] = None,
+    reference: ReferenceOptions,
+    embeddings: Embeddings = None,
+    test: Annotated[
+        Path | None, typer.Option(help="Test rows. A check fails if any of them are among the calibration rows.")
+    ] = None,
     n_candidates: Candidates = 10,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Say whether a correction is worth having, which one, and whether the rows can tell.
+    """Find out whether a correction would help, which one, and whether there are enough rows to tell.
 
-    Ends with 1 if a check of severity "error" failed: then no result on these rows is to be trusted.
+    The exit code is 1 if a check of severity "error" failed. Results on these rows are then not reliable.
     """
     from repair.cli.inputs import read_calibration, read_pair
-    from repair.cli.output import note, show, show_json
-    from repair.diagnosis import diagnose as look
+    from repair.cli.output import show, show_json
+    from repair.cli.vectors import with_reference, with_vectors
+    from repair.diagnosis import diagnose as run
 
     if test is None:
         file, other = read_calibration(calibration, rows, classes), None
     else:
         file, other = read_pair(calibration, test, rows, classes, need_labels=False)
-    given = file.rows
-    if given.sample_weight is not None:
-        note("row weights are left out: a diagnosis weighs all rows, or groups, alike")
-    found = look(
-        given.scores,
-        given.labels,
-        given.class_counts,
-        similarity=given.similarity,
-        groups=given.groups,
-        class_names=given.class_names,
+    file = with_reference(with_vectors(file, embeddings), reference)
+    diagnosis = run(
+        file.rows,
         test=None if other is None else other.rows,
         n_candidates=n_candidates,
-        seed=seed,
+        random_state=seed,
         progress=True,
     )
-    show_json(found.to_dict()) if json else show(str(found))
-    if any(check.severity == "error" for check in found.failed):
+    show_json(diagnosis.to_dict()) if json else show(str(diagnosis))
+    if any(check.severity == "error" for check in diagnosis.failed):
         raise typer.Exit(1)

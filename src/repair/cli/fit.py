@@ -12,12 +12,9 @@ from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, Refer
 from repair.cli.report import Figures, Rows, TextColumn
 
 if TYPE_CHECKING:
-    from repair.calibration import CalibrationSet
-    from repair.diagnosis.applicability import NotApplicable
-    from repair.diagnosis.fitted_gain import FittedGain
-    from repair.estimator import ShortlistReranker
+    from repair.cli.fit_summary import HeldOut
     from repair.io import ScoreFile
-    from repair.statistics import PairedGain
+    from repair.rerankers.base import ShortlistReranker
 
 __all__ = ["fit"]
 
@@ -26,100 +23,181 @@ METHOD = "Method"
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """What a method can be told; None leaves it to the method."""
+    """Parameters of the method.  None means its default."""
 
-    max_head_loss: Annotated[
-        float | None,
-        typer.Option(help="Points of accuracy that frequent classes may lose at most.", rich_help_panel=METHOD),
-    ] = None
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Test --max-head-loss exactly, on held-back rows.", rich_help_panel=METHOD)
-    ] = False
-    selection: Annotated[
+    tuning: Annotated[
         str | None,
-        typer.Option(help="How to choose hyperparameters: evidence, cv or in_sample.", rich_help_panel=METHOD),
+        typer.Option(
+            help="How to choose hyperparameters: evidence (marginal likelihood), cv (cross-validation over the paper's "
+            "grid) or in_sample (accuracy on the fitted rows, as in the paper). Default: evidence, unless a "
+            "penalty or --shrinkage is given. Use cv if you have thousands of rows and a minute to spare, and "
+            "in_sample only to reproduce the paper.",
+            rich_help_panel=METHOD,
+        ),
     ] = None
     terms: Annotated[
         str | None,
-        typer.Option(help="Pairwise terms, with commas; else all that are possible.", rich_help_panel=METHOD),
+        typer.Option(
+            help="Pairwise terms, separated by commas: score_gap, rank_gap, log_prob_ratio, similarity, "
+            "log_freq_ratio; with --mode extended also context, neighbours, head. Default: all whose inputs are given. "
+            "Name them to leave one out, for example neighbours, which stores rows in the model.",
+            rich_help_panel=METHOD,
+        ),
     ] = None
-    lambda_a: Annotated[float | None, typer.Option(help="Ridge penalty on offsets.", rich_help_panel=METHOD)] = None
-    lambda_theta: Annotated[float | None, typer.Option(help="Ridge penalty on weights.", rich_help_panel=METHOD)] = None
+    lambda_a: Annotated[
+        float | None,
+        typer.Option(
+            help="Ridge penalty on class offsets. Default: chosen by --tuning, or 0.001 if only the other penalty is "
+            "given. Set it to repeat a known fit.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    lambda_theta: Annotated[
+        float | None,
+        typer.Option(help="Like --lambda-a, for the weights of the terms.", rich_help_panel=METHOD),
+    ] = None
     alpha: Annotated[
-        float | None, typer.Option(help="Share of the weight that goes to rare classes.", rich_help_panel=METHOD)
+        float | None,
+        typer.Option(
+            help="Share of the fit's weight that favours rows of rare classes, from 0 to 1. Default: 0. "
+            "Use it to reproduce the paper; --dial has the same purpose and needs no new fit.",
+            rich_help_panel=METHOD,
+        ),
     ] = None
-    tau: Annotated[float | None, typer.Option(help="Pre-adjustment by the class prior.", rich_help_panel=METHOD)] = None
-    shrinkage: Annotated[str | None, typer.Option(help="Shrink offsets: eb or paper.", rich_help_panel=METHOD)] = None
-    dial: Annotated[float | None, typer.Option(help="Head–tail trade-off of the model.", rich_help_panel=METHOD)] = None
+    tau: Annotated[
+        float | None,
+        typer.Option(
+            help="Exponent of the pre-adjustment: the fit starts from score − tau·log(class prior). Default: 0. "
+            "Use it to reproduce the paper.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    shrinkage: Annotated[
+        str | None,
+        typer.Option(
+            help="Shrink class offsets towards the mean of their group: eb (empirical Bayes, inside the fit), paper "
+            "(the paper's formula, after the fit) or none. Default: eb if the penalties are chosen by evidence, else "
+            "none. Use paper or none to reproduce the paper.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    dial: Annotated[
+        float | None,
+        typer.Option(
+            help="Trade-off between frequent and rare classes that is stored in the model: 0 favours overall accuracy, "
+            "1 weighs all classes equally. Default: chosen by --mode auto, else 0.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    head_loss: Annotated[
+        float | None,
+        typer.Option(
+            help="Largest loss of accuracy on rows of frequent classes, in percentage points. The correction is scaled "
+            "down to stay within it on held-out rows. Default: no limit; 1.0 is a good start.",
+            rich_help_panel=METHOD,
+        ),
+    ] = None
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="Make the test of --head-loss exact: fit on 60 % of the groups and test on the others. The default "
+            "test, by folds, is approximate but uses all rows for the fit.",
+            rich_help_panel=METHOD,
+        ),
+    ] = False
 
     def given(self) -> dict[str, Any]:
-        """Return them as a method's constructor takes them."""
-        terms = None if self.terms is None else tuple(one.strip() for one in self.terms.split(",") if one.strip())
-        return {**vars(self), "strict": self.strict or None, "terms": terms}
+        """Return the options as keyword arguments of a method's constructor."""
+        from repair.errors import InputError
+        from repair.tuning.options import HeadLossLimit
+
+        if self.exact and self.head_loss is None:
+            raise InputError(
+                "--exact only applies to --head-loss; add --head-loss, for example --head-loss 1.0, or drop --exact"
+            )
+        limit = None if self.head_loss is None else HeadLossLimit(self.head_loss, exact=self.exact)
+        terms = None if self.terms is None else tuple(name.strip() for name in self.terms.split(",") if name.strip())
+        options = {name: value for name, value in vars(self).items() if name != "exact"}
+        shrinkage = False if self.shrinkage == "none" else self.shrinkage
+        return {**options, "terms": terms, "head_loss": limit, "shrinkage": shrinkage}
 
 
 def fit(
-    calibration: Annotated[Path, typer.Argument(help="Scores with labels.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write the model.", show_default=False)],
+    calibration: Annotated[Path, typer.Argument(help="Labelled rows to fit on.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file to write, .safetensors.", show_default=False)],
     rows: RowOptions,
     classes: ClassOptions,
     method: MethodOptions,
     reference: ReferenceOptions,
     embeddings: Embeddings = None,
     mode: Annotated[
-        str, typer.Option(help="auto, classwise, pairwise, pairwise_only, extended, or a baseline.")
+        str,
+        typer.Option(
+            help="Correction to fit. auto takes the simplest one whose gain on held-out rows is significant, or none. "
+            "Others: classwise, pairwise, pairwise_only, extended, published, and the baselines base, "
+            "logit_adjustment, tau_normalization, temperature and classwise_temperature."
+        ),
     ] = "auto",
     n_candidates: Candidates = 10,
-    report: Annotated[Path | None, typer.Option(help="Also write a page to look at (see `repair report`).")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Also write an HTML report to this file (see `repair report`).")
+    ] = None,
     examples: Rows = 0,
     text_column: TextColumn = None,
     figures: Figures = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Learn a correction from labelled rows, say what it gains, and write the model.
+    """Fit a correction on labelled rows, print its gain, and write the model.
 
-    The gain is measured on rows that were not fitted on, whole groups held out.
+    The gain is measured on held-out rows. Groups are held out as a whole.
     """
-    from repair.calibration import CalibrationSet
+    from repair.cli.fit_summary import FitReport, held_out
     from repair.cli.inputs import check_output, read_calibration
-    from repair.cli.methods import BASELINES, make_method
     from repair.cli.output import show, show_json
     from repair.cli.report import row_texts
     from repair.cli.vectors import with_reference, with_vectors
+    from repair.data.calibration_set import CalibrationSet
     from repair.errors import InputError
-    from repair.reranker import Reranker
 
     inputs = (calibration, rows, classes, embeddings, reference)
     check_output(out, *inputs)
-    wanted = _ReportOptions(report, examples, text_column, figures, seed)
-    wanted.check(out, *inputs)
-    how = {} if mode in BASELINES else {"seed": seed, "progress": True}
-    model = make_method(mode, n_candidates, **method.given(), **how)
+    report_options = _ReportOptions(report, examples, text_column, figures, seed)
+    report_options.check(out, *inputs)
+    model = _make(mode, n_candidates, method, seed)
     if embeddings is not None and not model.uses_all_scores:
-        raise InputError(f"mode {mode} looks at no embeddings; leave --embeddings out, or use --mode extended or auto")
+        raise InputError(f"mode {mode} does not use embeddings; drop --embeddings, or use --mode extended or auto")
     file = with_reference(with_vectors(read_calibration(calibration, rows, classes), embeddings), reference)
-    given = file.rows
     texts = row_texts(file, text_column, examples)
-    checked = CalibrationSet.build(
-        given.scores, given.labels, n_candidates, group_weights=model.group_weights, **given.known
-    )
-    model.fit_checked(checked)
-    account = _Account(model, checked, _gain(model, checked, seed))
-    if isinstance(model, Reranker):
-        model.progress = False  # a wish of this run, not of the model
+    checked = CalibrationSet.build(file.rows, n_candidates)
+    model.fit_checked(checked, progress=True)
+    measured = held_out(model, checked, seed)
+    summary = FitReport(model, checked, measured.gain)
     model.save(out)
-    wanted.write(model, file, texts)
+    report_options.write(model, file, texts, measured)
     if json:
-        show_json({"model": str(out), "report": None if report is None else str(report), **account.as_dict()})
+        show_json({"model": str(out), "report": None if report is None else str(report), **summary.as_dict()})
     else:
         charts = "" if figures is None else f", and its charts to {figures}"
-        show(f"{account}\n\nWrote {out}{'' if report is None else f' and {report}'}{charts}.")
+        show(f"{summary}\n\nWrote {out}{'' if report is None else f' and {report}'}{charts}.")
+
+
+def _make(mode: str, n_candidates: int, method: MethodOptions, seed: int) -> ShortlistReranker:
+    """Return the unfitted method.  Only methods that draw folds take a seed."""
+    from inspect import signature
+
+    from repair.rerankers.methods import METHODS, make_method
+
+    options = method.given()
+    if mode in METHODS and "random_state" in signature(METHODS[mode].kind).parameters:
+        options["random_state"] = seed
+    return make_method(mode, n_candidates, **options)
 
 
 @dataclass(frozen=True)
 class _ReportOptions:
-    """What was asked for about a report, if anything."""
+    """The options about the report."""
 
     report: Path | None
     examples: int
@@ -128,7 +206,7 @@ class _ReportOptions:
     seed: int
 
     def check(self, *inputs: Any) -> None:
-        """Refuse what cannot be written before anything is fitted for it."""
+        """Raise an error, before anything is fitted, if the options conflict or the files cannot be written."""
         from repair.cli.inputs import check_folder, check_output
         from repair.errors import InputError
 
@@ -136,19 +214,19 @@ class _ReportOptions:
             given = {"--rows": self.examples, "--text-column": self.text_column, "--figures": self.figures}
             alone = next((name for name, value in given.items() if value), None)
             if alone is not None:
-                raise InputError(f"{alone} is about the report; say where to write it with --report")
+                raise InputError(f"{alone} only applies to a report; add --report FILE, or drop {alone}")
             return
         from repair.report.page import require_vega
 
         require_vega()
         check_output(self.report, *inputs)
         if self.report.resolve() == inputs[0].resolve():
-            raise InputError(f"--out and --report both name {self.report}; name two files")
+            raise InputError(f"--out and --report are both {self.report}; name two different files")
         if self.figures is not None:
             check_folder(self.figures, (), *inputs)
 
-    def write(self, model: ShortlistReranker, file: ScoreFile, texts: list[str] | None) -> None:
-        """Write the report about a fit on these rows."""
+    def write(self, model: ShortlistReranker, file: ScoreFile, texts: list[str] | None, measured: HeldOut) -> None:
+        """Write the report about a fit on these rows, if there is to be one."""
         if self.report is None:
             return
         from repair.report import write_report
@@ -161,99 +239,7 @@ class _ReportOptions:
             row_ids=None if file.row_ids is None else list(file.row_ids),
             row_texts=texts,
             figures=self.figures,
-            seed=self.seed,
+            held_out=measured.copies,
+            random_state=self.seed,
             progress=True,
         )
-
-
-def _gain(model: ShortlistReranker, checked: CalibrationSet, seed: int) -> FittedGain | NotApplicable | PairedGain:
-    """Return the gain of everything that was done to get this model."""
-    from repair.diagnosis.applicability import NotApplicable
-    from repair.diagnosis.fitted_gain import fitted_gain
-
-    auto = model.auto_
-    if auto is None or model.head_loss_ is not None:  # the gain that auto reports is that of a full correction
-        return fitted_gain(model, checked, seed=seed, progress=True)
-    return NotApplicable(auto.reason) if auto.gain is None else auto.gain
-
-
-class _Account:
-    """What there is to say about a fit."""
-
-    def __init__(
-        self, model: ShortlistReranker, checked: CalibrationSet, gain: FittedGain | NotApplicable | PairedGain
-    ) -> None:
-        from repair.diagnosis.fitted_gain import FittedGain
-        from repair.diagnosis.verdict import give_verdict
-
-        self.model, self.checked = model, checked
-        auto = model.auto_ if model.head_loss_ is None else None
-        self.judged = None if auto is None else give_verdict(checked, auto)
-        self.accuracy = gain.accuracy if isinstance(gain, FittedGain) else gain
-        told = gain if isinstance(gain, FittedGain) else self.judged
-        self.strata = {} if told is None or model.mode_ == "base" else {"rare": told.rare, "frequent": told.frequent}
-        self.base = float(checked.importance @ (checked.positions == 0)) / float(checked.importance.sum())
-
-    def verdict(self) -> str:
-        """Return one sentence: what was chosen, or what was asked for and whether it is worth it."""
-        from repair.diagnosis.applicability import NotApplicable
-
-        if self.judged is not None:
-            return self.judged.sentence
-        name = self.model.mode_.capitalize()
-        if isinstance(self.accuracy, NotApplicable):
-            return f"{name} was fitted; there are too few rows to say what it gains."
-        low, high = self.accuracy.interval()
-        if low > 0:
-            return f"{name} gains on rows that it was not fitted on."
-        return f"{name} loses on rows that it was not fitted on." if high < 0 else f"{name} gains nothing that shows."
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the numbers."""
-        account = self.model.account_
-        return {
-            "verdict": self.verdict(),
-            "mode": self.model.mode_,
-            "base_accuracy": self.base,
-            "gain": self.accuracy,
-            **self.strata,
-            "strength": self.model.strength_,
-            "weights": self.model.weights_,
-            "chosen": account.chosen,
-            "converged": account.converged,
-            "notes": account.notes,
-            "n_rows": account.n_rows,
-            "n_covered": account.n_covered,
-            "n_classes": self.checked.table.n_classes,
-            "n_candidates": self.checked.shortlist.n_candidates,
-        }
-
-    def __str__(self) -> str:
-        """Return the verdict, the table and the notes."""
-        from textwrap import fill
-
-        from repair.cli.output import points
-        from repair.statistics import PairedGain
-
-        parts = [self.verdict(), self._table()]
-        strata = [
-            f"{name.capitalize()} classes: {points(gain)}"
-            for name, gain in self.strata.items()
-            if isinstance(gain, PairedGain)
-        ]
-        parts += ["\n".join(strata)] * bool(strata)
-        parts += [fill(one, 110) for one in self.model.account_.notes]
-        return "\n\n".join(parts)
-
-    def _table(self) -> str:
-        from repair.statistics import PairedGain
-        from repair.tables import text_table
-
-        table = [["Base", f"{100 * self.base:.1f}", "", ""]]
-        if isinstance(self.accuracy, PairedGain):
-            low, high = (f"{100 * one:+.1f}" for one in self.accuracy.interval())
-            gain = self.accuracy.gain
-            name = f"{self.model.mode_} (auto)" if self.model.auto_ is not None else self.model.mode_
-            table.append([name, f"{100 * (self.base + gain):.1f}", f"{100 * gain:+.1f}", f"{low} to {high}"])
-        how = "Accuracy in per cent over all calibration rows, held out where something was fitted"
-        return f"{how}:\n\n{text_table(['method', 'accuracy', 'change', '95 % interval'], table)}"

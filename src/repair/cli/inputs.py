@@ -1,4 +1,4 @@
-"""From files to score sets, and from a model file to a model that knows the rows' classes."""
+"""Reading the input files of a command, and checking the output files before any work is done."""
 
 import errno
 import os
@@ -11,8 +11,8 @@ from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
 from repair.cli.similarities import build_similarity
 from repair.errors import InputError, InputWarning, warn_user
-from repair.estimator import ShortlistReranker
 from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
+from repair.rerankers.base import ShortlistReranker
 
 __all__ = [
     "check_folder",
@@ -25,7 +25,7 @@ __all__ = [
     "read_rows",
 ]
 
-#: New classes that a warning names.
+#: Number of new classes that a warning lists.
 NAMED = 10
 
 
@@ -38,7 +38,7 @@ def read_rows(
     append: bool = False,
     need_labels: bool = True,
 ) -> ScoreFile:
-    """Read a score file and pass on what there is to say about it."""
+    """Read a score file and print its notes."""
     columns = ColumnNames(
         row=options.row_column,
         candidate=options.candidate_column,
@@ -56,13 +56,13 @@ def read_rows(
         unknown_classes="append" if append else "refuse",
         need_labels=need_labels,
     )
-    for one in file.notes:
-        note(f"{path}: {one}")
+    for text in file.notes:
+        note(f"{path}: {text}")
     return file
 
 
 def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
-    """Read labelled rows with what the options say about their classes."""
+    """Read labelled rows, with the class table and the similarity that the options name."""
     table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
     return _with_similarity(read_rows(path, rows, classes=table), classes)
 
@@ -76,13 +76,12 @@ def read_pair(
     test_labels: Path | None = None,
     need_labels: bool = True,
 ) -> tuple[ScoreFile, ScoreFile]:
-    """Read two sets over the same classes in the same order."""
+    """Read two score files with the same classes in the same order."""
     table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
     others = replace(rows, labels=test_labels)
     first = read_rows(calibration, rows, classes=table)
-    known = first.class_names
-    # Without a class table the classes are those of either file.
-    second = read_rows(test, others, class_names=known, append=table is None, need_labels=need_labels)
+    # Without a class table, the classes are those that occur in either file.
+    second = read_rows(test, others, class_names=first.class_names, append=table is None, need_labels=need_labels)
     if second.new_classes:
         first = read_rows(calibration, rows, class_names=second.class_names)
     return _with_similarity(first, classes), second
@@ -94,15 +93,15 @@ def _with_similarity(file: ScoreFile, classes: ClassOptions) -> ScoreFile:
 
 
 def known_names(model: ShortlistReranker) -> tuple[str, ...]:
-    """Return the names of a model's classes; their ids as text where it has none."""
-    table = model._fitted().correction.table
+    """Return the names of a model's classes, or their ids as text if it has no names."""
+    table = model.state.correction.table
     return table.class_names or tuple(map(str, range(table.n_classes)))
 
 
 def read_for_model(
     model: ShortlistReranker, path: Path, rows: RowOptions, classes: Path | None, *, need_labels: bool = True
 ) -> tuple[ShortlistReranker, ScoreFile]:
-    """Read rows in the order of a model's classes; return the model, extended where rows have new ones."""
+    """Read rows with the classes in the model's order.  Return the rows, and the model with any new classes added."""
     file = read_rows(path, rows, class_names=known_names(model), append=True, need_labels=need_labels)
     if not file.new_classes:
         return model, file
@@ -112,13 +111,13 @@ def read_for_model(
         groups = None if table.groups is None else dict(zip(table.names, table.groups, strict=True))
         counts = None if table.counts is None else dict(zip(table.names, table.counts.tolist(), strict=True))
     shown = ", ".join(map(repr, file.new_classes[:NAMED])) + (", …" if len(file.new_classes) > NAMED else "")
-    whose = "the mean offset" if groups is None else "their group's mean offset"
-    warn_user(f"classes that the model has never seen ({len(file.new_classes)}) get {whose}: {shown}", InputWarning)
-    return model.extended(file.new_classes, groups, counts), file
+    offset = "the mean offset of all classes" if groups is None else "the mean offset of their group"
+    warn_user(f"classes that are new to the model ({len(file.new_classes)}) get {offset}: {shown}", InputWarning)
+    return model.with_classes(file.new_classes, groups, counts), file
 
 
 def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:
-    """Return what came with the rows, by the names that the format (arrays or a table) is read with."""
+    """Return labels, groups, weights and other columns of the input, under the names of the output format."""
     other = file.other
     names = [] if other is None else list(other) if isinstance(other, dict) else other.column_names
     columns = {name: other[name] for name in names}
@@ -135,13 +134,13 @@ def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[
 
 
 def check_output(path: Path, *inputs: Any) -> None:
-    """Refuse a file that cannot be written, or is an input, before any work is done for it.
+    """Raise an error if a file cannot be written, or is an input, before any work is done.
 
-    Inputs are paths, or bundles of options with paths among them.
+    Inputs are paths, or option dataclasses that contain paths.
     """
-    for one in _paths(inputs):
-        if path.exists() and one.exists() and os.path.samefile(path, one):
-            raise InputError(f"{path} is an input of this command, and would be lost; name another file to write to")
+    for used in _paths(inputs):
+        if path.exists() and used.exists() and os.path.samefile(path, used):
+            raise InputError(f"{path} is an input of this command and would be overwritten; name another output file")
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not path.parent.is_dir():
@@ -150,22 +149,22 @@ def check_output(path: Path, *inputs: Any) -> None:
 
 
 def _paths(inputs: Iterable[Any]) -> Iterator[Path]:
-    for one in inputs:
-        if isinstance(one, Path):
-            yield one
-        elif is_dataclass(one):
-            yield from (value for value in vars(one).values() if isinstance(value, Path))
+    for given in inputs:
+        if isinstance(given, Path):
+            yield given
+        elif is_dataclass(given):
+            yield from (value for value in vars(given).values() if isinstance(value, Path))
 
 
 def check_folder(path: Path, files: Iterable[str], *inputs: Any) -> None:
-    """Refuse a folder that can be neither made nor written to, or whose files are inputs, likewise."""
+    """Raise an error if a folder cannot be created or written to, or if one of its `files` is an input."""
     for name in files:
         if (path / name).exists():
             check_output(path / name, *inputs)
-    place = next(one for one in (path, *path.absolute().parents) if one.exists())
-    if not place.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
-    _check_writable(place)
+    existing = next(folder for folder in (path, *path.absolute().parents) if folder.exists())
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
+    _check_writable(existing)
 
 
 def _check_writable(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,87 +15,83 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect"]
 
-#: Class names that are shown.
+#: Number of class names that are shown.
 SHOWN = 5
+#: Titles of entries whose names in the JSON output are not clear enough as text.
+TITLES = {"row_level_content": "contains single rows", "about_classes": "class inputs"}
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help="A model, scores or a class table.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="A model, a file of scores, or a class table.", show_default=False)],
     rows: RowOptions,
     json: Json = False,
 ) -> None:
-    """Say what a file holds: a model's terms and metadata, or the layout of data."""
+    """Describe a file: the terms and metadata of a model, or the layout of a data file."""
     from repair.cli.output import show, show_json
 
-    found = _model(file) if file.name.lower().endswith(".safetensors") else _data(file, rows)
+    content = _model(file) if file.name.lower().endswith(".safetensors") else _data(file, rows)
     if json:
-        show_json(found)
+        show_json(content)
         return
-    if "notes" in found:  # sentences, which have commas of their own
-        found["notes"] = "; ".join(found["notes"]) or None
-        found["arrays"] = {name: "×".join(map(str, shape)) for name, shape in found["arrays"].items()}
-    width = max(map(len, found))
-    show("\n".join(f"{name.replace('_', ' ').ljust(width)}  {_text(value)}" for name, value in found.items()))
+    if "notes" in content:  # sentences contain commas, so they are joined by semicolons
+        content["notes"] = "; ".join(note.rstrip(".") for note in content["notes"]) or None
+        content["arrays"] = {name: "×".join(map(str, shape)) for name, shape in content["arrays"].items()}
+    titles = {name: TITLES.get(name, name.replace("_", " ")) for name in content}
+    width = max(map(len, titles.values()))
+    show("\n".join(f"{titles[name].ljust(width)}  {_text(value)}" for name, value in content.items()))
 
 
 def _text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_text(one)}" for name, one in value.items()) or "none"
+        return ", ".join(f"{name} {_text(item)}" for name, item in value.items()) or "no"
     if isinstance(value, list | tuple):
-        shown = [_text(one) for one in value[:SHOWN]]
-        return ", ".join(shown) + (f", … ({len(value)})" if len(value) > SHOWN else "") or "none"
+        shown = [_text(item) for item in value[:SHOWN]]
+        return ", ".join(shown) + (f", … ({len(value)})" if len(value) > SHOWN else "") or "no"
     if value is None:
-        return "none"
+        return "no"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:z.4g}" if isinstance(value, float) else str(value)
 
 
 def _model(path: Path) -> dict[str, Any]:
-    from safetensors import safe_open
+    from repair.persistence.model_file import describe_file
+    from repair.rerankers.loading import load
 
-    from repair.artifact import FORMAT, load
-    from repair.artifact_reader import FieldReader
-
-    model = load(path)
-    with FieldReader.open(path, FORMAT) as reader:
-        metadata = {"library_version": reader.text("library_version"), "schema": reader.integer("schema", 1)}
-        row_level = reader.boolean("row_level_content")
-        kept = {name: None if reader.is_null(name) else reader.mapping(name) for name in ("context", "neighbours")}
-    with safe_open(path, framework="numpy") as tensors:
-        arrays = {name: list(tensors.get_slice(name).get_shape()) for name in tensors.keys()}  # noqa: SIM118
-    account, table = model.account_, model._fitted().correction.table
+    model, about = load(path), describe_file(path)
+    summary, table = model.fit_summary_, model.state.correction.table
     return {
         "kind": "model",
         "method": repr(model),
         "mode": model.mode_,
-        **metadata,
+        "library_version": about["library_version"],
+        "schema": about["schema"],
         "classes": table.n_classes,
         "class_names": table.class_names,
         "class_counts": table.class_counts is not None,
-        "candidates": model._fitted().n_candidates,
+        "candidates": model.state.n_candidates,
         "weights": model.weights_,
-        "offsets": f"{model.offsets_.min():+.3f} to {model.offsets_.max():+.3f}",
+        "offsets": f"{model.offsets_.min():+z.3f} to {model.offsets_.max():+z.3f}",
         "tau": model.tau_,
         "temperature": model.temperature_,
         "strength": model.strength_,
         "shrinkage": None if model.shrinkage_ is None else model.shrinkage_.kind,
-        "chosen": account.chosen,
-        "calibration_rows": account.n_rows,
-        "covered_rows": account.n_covered,
-        "effective_rows": account.effective_rows,
+        "chosen": model.chosen_.to_dict(),
+        "calibration_rows": summary.n_rows,
+        "covered_rows": summary.n_covered,
+        "effective_rows": summary.effective_rows,
         "unseen_classes": len(model.unseen_classes_),
-        "converged": account.converged,
-        "gradient_norm": account.gradient_norm,
-        "notes": account.notes,
-        "row_level_content": row_level,
-        **{f"kept_by_{name}": one for name, one in kept.items() if one is not None},
-        "arrays": arrays,
+        "converged": summary.converged,
+        "gradient_norm": summary.gradient_norm,
+        "notes": summary.notes,
+        "row_level_content": about["row_level_content"],
+        **{f"kept_by_{name}": kept for name, kept in about["kept_by_terms"].items()},
+        "arrays": about["arrays"],
     }
 
 
 def _data(path: Path, rows: RowOptions) -> dict[str, Any]:
-    """Describe a file of scores or, failing that, a class table."""
+    """Describe a file of scores or, if it cannot be read as one, a class table."""
     from repair.cli.inputs import read_rows
     from repair.errors import InputError
     from repair.io import read_class_table
@@ -106,22 +103,22 @@ def _data(path: Path, rows: RowOptions) -> dict[str, Any]:
             classes = read_class_table(path)
         except InputError:
             raise error from None
-    fields = ("counts", "groups", "weight_norms", "paths")
-    present = [name for name in fields if getattr(classes, name) is not None]
+    present = [entry.name for entry in fields(classes)[1:] if getattr(classes, entry.name) is not None]
     return {"kind": "class table", "classes": len(classes), "class_names": classes.names, "columns": present}
 
 
 def _scores(file: ScoreFile) -> dict[str, Any]:
     import numpy as np
 
-    from repair.shortlist import Shortlist
+    from repair.data.score_set import CLASS_FIELDS
+    from repair.data.shortlist import Shortlist
 
     given, other = file.rows, file.other
     scores = given.scores
     lists = isinstance(scores, Shortlist)
     sizes = scores.lengths if isinstance(scores, Shortlist) else np.isfinite(np.asarray(scores)).sum(axis=1)
     names = list(other) if isinstance(other, dict) else [] if other is None else list(other.column_names)
-    known = ("class_counts", "similarity", "class_groups", "weight_norms")
+    class_inputs = [name for name in CLASS_FIELDS if name != "class_names"]
     return {
         "kind": "scores",
         "layout": file.layout,
@@ -133,6 +130,7 @@ def _scores(file: ScoreFile) -> dict[str, Any]:
         "labels": given.labels is not None,
         "groups": None if given.groups is None else len(set(map(str, given.groups))),
         "weights": given.sample_weight is not None,
-        "about_classes": [name for name in known if getattr(given, name) is not None],
+        "embeddings": given.embeddings is not None,
+        "about_classes": [name for name in class_inputs if getattr(given, name) is not None],
         "other_columns": names,
     }

@@ -1,4 +1,4 @@
-"""Options that several commands share, as dataclasses that a command takes whole."""
+"""Options that several commands share.  A command takes them as one argument, a dataclass."""
 
 import inspect
 from collections.abc import Callable
@@ -14,6 +14,7 @@ __all__ = [
     "Dial",
     "Embeddings",
     "Json",
+    "NewClasses",
     "ReferenceOptions",
     "RowOptions",
     "Seed",
@@ -23,110 +24,180 @@ __all__ = [
 
 ROWS, CLASSES, VECTORS = "Rows", "Classes", "Embeddings"
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of folds and draws.")]
-Candidates = Annotated[int, typer.Option(min=1, help="How many of the best classes to take from dense scores.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object, for scripts.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed for folds and random draws.")]
+Candidates = Annotated[
+    int,
+    typer.Option(
+        min=1,
+        help="Number of best-scoring classes to keep per row if the file has a score for every class. "
+        "Raise it if the true class is often not among them. Ignored if the file has shortlists.",
+    ),
+]
 Dial = Annotated[
-    float | None, typer.Option(help="Head–tail trade-off: 0 aims at accuracy, 1 weighs all classes alike.")
+    float | None,
+    typer.Option(
+        help="Trade-off between frequent and rare classes: 0 favours overall accuracy, 1 weighs all classes equally. "
+        "Default: the value stored in the model."
+    ),
+]
+NewClasses = Annotated[
+    Path | None,
+    typer.Option(
+        help="Class table with the groups and counts of classes that the model does not know. Without it, "
+        "they get the mean offset of all classes."
+    ),
 ]
 
 Embeddings = Annotated[
     Path | None,
-    typer.Option(help="One vector for each row, as .npy or .npz (array embeddings).", rich_help_panel=VECTORS),
+    typer.Option(
+        help="File with one vector per row: .npy, or .npz with an array 'embeddings'. Vectors are in the order of the "
+        "rows, or matched by row id if the .npz has an array 'row_ids'.",
+        rich_help_panel=VECTORS,
+    ),
 ]
 TestEmbeddings = Annotated[
-    Path | None, typer.Option(help="As --embeddings, for the test rows.", rich_help_panel=VECTORS)
+    Path | None, typer.Option(help="Like --embeddings, for the test rows.", rich_help_panel=VECTORS)
 ]
 
 
 @dataclass(frozen=True)
 class ReferenceOptions:
-    """Further labelled rows, to look for neighbours among."""
+    """Further labelled rows that models with embeddings learn from."""
 
     reference_embeddings: Annotated[
         Path | None,
-        typer.Option(help="Vectors of further labelled rows: the training set, say.", rich_help_panel=VECTORS),
+        typer.Option(
+            help="Vectors of further labelled rows to learn from, such as the training set.", rich_help_panel=VECTORS
+        ),
     ] = None
     reference_labels: Annotated[
         Path | None,
-        typer.Option(help="Their labels as .npy, unless beside them as array labels.", rich_help_panel=VECTORS),
+        typer.Option(
+            help="Labels of the --reference-embeddings, as .npy. Not needed if that file has an array 'labels'.",
+            rich_help_panel=VECTORS,
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
 class RowOptions:
-    """What the columns of a score file are called, and where its labels are."""
+    """Names of the columns of a score file, and the file of its labels."""
 
-    row_column: Annotated[str | None, typer.Option(help="Column of row ids.", rich_help_panel=ROWS)] = None
-    candidate_column: Annotated[str | None, typer.Option(help="Column of candidates.", rich_help_panel=ROWS)] = None
+    row_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of row ids. Needed, like the other --…-column options, only if the column does not have a "
+            "usual name such as row, candidate, score, label, group or weight.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
+    candidate_column: Annotated[str | None, typer.Option(help="Column of candidate classes.", rich_help_panel=ROWS)] = (
+        None
+    )
     score_column: Annotated[str | None, typer.Option(help="Column of scores.", rich_help_panel=ROWS)] = None
     label_column: Annotated[str | None, typer.Option(help="Column of true classes.", rich_help_panel=ROWS)] = None
     group_column: Annotated[
-        str | None, typer.Option(help="Column of groups: patient, document, …", rich_help_panel=ROWS)
+        str | None,
+        typer.Option(
+            help="Column of groups: rows that share a patient, a document or a session. Name it if rows are not "
+            "independent. Groups are kept whole in folds and tests.",
+            rich_help_panel=ROWS,
+        ),
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=ROWS)] = None
     labels: Annotated[
         Path | None,
-        typer.Option(help="File of row ids and labels, if they are not beside the scores.", rich_help_panel=ROWS),
+        typer.Option(
+            help="File with row ids and labels, if the labels are not in the file of scores.", rich_help_panel=ROWS
+        ),
     ] = None
 
 
 @dataclass(frozen=True)
 class ClassOptions:
-    """What is known about the classes; at most one kind of similarity."""
+    """What is known about the classes.  Users may give at most one kind of similarity."""
 
     classes: Annotated[
-        Path | None, typer.Option(help="Class table: name, count, group, …", rich_help_panel=CLASSES)
+        Path | None,
+        typer.Option(
+            help="Class table with one line per class: its name, its training count and, if you have them, its group "
+            "and its weight in the fit. Without counts, terms and options that need them are not available.",
+            rich_help_panel=CLASSES,
+        ),
     ] = None
     class_column: Annotated[
-        str | None, typer.Option(help="Column of class names in --classes.", rich_help_panel=CLASSES)
+        str | None,
+        typer.Option(
+            help="Column of class names in --classes, if it does not have a usual name such as class.",
+            rich_help_panel=CLASSES,
+        ),
     ] = None
     similarity: Annotated[
-        Path | None, typer.Option(help="Square table of class similarities.", rich_help_panel=CLASSES)
+        Path | None,
+        typer.Option(
+            help="Similarity of the classes as a square table. Give at most one of --similarity, --taxonomy, "
+            "--hpo-sets and --class-embeddings.",
+            rich_help_panel=CLASSES,
+        ),
     ] = None
     taxonomy: Annotated[
-        Path | None, typer.Option(help="Similarity from a table of class and path.", rich_help_panel=CLASSES)
+        Path | None,
+        typer.Option(
+            help="Table of classes and their paths in a taxonomy. Similarity is the share of common levels.",
+            rich_help_panel=CLASSES,
+        ),
     ] = None
     path_separator: Annotated[
-        str, typer.Option(help="What divides the paths of --taxonomy.", rich_help_panel=CLASSES)
+        str, typer.Option(help="Text between the levels of a path in --taxonomy.", rich_help_panel=CLASSES)
     ] = "/"
     hpo_sets: Annotated[
-        Path | None, typer.Option(help="Similarity from a table of class and HPO terms.", rich_help_panel=CLASSES)
+        Path | None,
+        typer.Option(
+            help="Table of classes and their HPO terms. Similarity is the share of common terms.",
+            rich_help_panel=CLASSES,
+        ),
     ] = None
     ontology: Annotated[
         Path | None,
         typer.Option(
-            help="Folder or file of HPO's terms for --hpo-sets; else the extra hpo's.", rich_help_panel=CLASSES
+            help="File of HPO's terms, or its folder, for --hpo-sets. Default: the release of the package hpo3 "
+            "(extra 'hpo').",
+            rich_help_panel=CLASSES,
         ),
     ] = None
     class_embeddings: Annotated[
-        Path | None, typer.Option(help="Similarity from one vector per class.", rich_help_panel=CLASSES)
+        Path | None,
+        typer.Option(
+            help="File with one vector per class. Similarity is the cosine of two vectors.", rich_help_panel=CLASSES
+        ),
     ] = None
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command one option for each field of the option dataclasses that it takes.
+    """Replace each dataclass argument of a command by one option per field.
 
-    Typer knows functions of plain arguments only; this keeps the shared ones in one place.
+    Typer only accepts functions with plain arguments.  This lets several commands share options.
     """
     hints = get_type_hints(command, include_extras=True)
-    own: list[inspect.Parameter] = []
+    parameters: list[inspect.Parameter] = []
     bundles: dict[str, type] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         if is_dataclass(hints[name]):
             bundles[name] = hints[name]
-            own += _parameters_of(hints[name])
+            parameters += _parameters_of(hints[name])
         else:
-            own.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     def collected(**given: Any) -> None:
         for name, bundle in bundles.items():
-            given[name] = bundle(**{one.name: given.pop(one.name) for one in fields(bundle)})
+            given[name] = bundle(**{field.name: given.pop(field.name) for field in fields(bundle)})
         command(**given)
 
     collected.__name__, collected.__doc__ = command.__name__, command.__doc__
-    collected.__annotations__ = {one.name: one.annotation for one in own}
-    collected.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    collected.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    collected.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return collected
 
 
@@ -134,10 +205,10 @@ def _parameters_of(bundle: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(bundle, include_extras=True)
     return [
         inspect.Parameter(
-            one.name,
+            field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if one.default is MISSING else one.default,
-            annotation=hints[one.name],
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
         )
-        for one in fields(bundle)
+        for field in fields(bundle)
     ]

@@ -1,4 +1,4 @@
-"""What goes to standard output and standard error, and nothing else does."""
+"""Everything that commands print on standard output and standard error."""
 
 import json
 import os
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from repair.errors import ConvergenceWarning, InputWarning
 
 if TYPE_CHECKING:
-    from repair.statistics import PairedGain
+    from repair.stats.paired_gains import PairedGain
 
 __all__ = ["fail", "flush", "note", "points", "show", "show_json", "warnings_as_lines"]
 
 
 def show(text: str) -> None:
-    """Print to standard output; a reader who has seen enough (`| head`) is no error."""
+    """Print to standard output.  A pipe that is closed early (`| head`) is not an error."""
     with _standard_output():
         print(text)
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON object; NaN and infinities become null."""
-    from repair.diagnosis.plain import plain
+    """Print one JSON object.  NaN and infinities become null."""
+    from repair._utils.json import plain
 
     show(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
@@ -36,7 +36,7 @@ def points(gain: "PairedGain") -> str:
 
 
 def flush() -> None:
-    """Write out what is still held back, so that a failure is known before the end."""
+    """Flush standard output, so a failure to write is noticed before the process ends."""
     with _standard_output():
         sys.stdout.flush()
 
@@ -46,7 +46,7 @@ def _standard_output() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Or else the interpreter tries again when it ends, and complains.
+        # Otherwise the interpreter tries to write again when it ends, and prints an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             error.filename = "standard output"
@@ -54,31 +54,31 @@ def _standard_output() -> Iterator[None]:
 
 
 def note(text: str) -> None:
-    """Say something about the run that is neither result nor trouble."""
+    """Print a note: information about the run that is neither a result nor a problem."""
     _line("note", text)
 
 
 def fail(text: str) -> None:
-    """Say what is wrong, in one line."""
+    """Print an error message in one line."""
     _line("repair", text)
 
 
 def _line(kind: str, text: str) -> None:
     try:
-        print(f"{kind}: {' '.join(text.split())}", file=sys.stderr, flush=True)  # a file name may hold a line break
-    except OSError:  # nobody can read it, and the exit code still tells
+        print(f"{kind}: {' '.join(text.split())}", file=sys.stderr, flush=True)  # a file name may contain a line break
+    except OSError:  # the message is lost, but the exit code still reports the failure
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Print this library's warnings as plain lines, each once; leave all others as they are."""
-    said: set[str] = set()
+    """Print warnings as plain lines on standard error, each text once."""
+    printed: set[str] = set()
 
     def line(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         text = str(message)
-        if text not in said:
-            said.add(text)
+        if text not in printed:
+            printed.add(text)
             _line("warning", text)
 
     with warnings.catch_warnings():

@@ -5,39 +5,42 @@ from typing import Annotated
 
 import typer
 
-from repair.cli.options import Dial, Embeddings, Json, RowOptions
+from repair.cli.options import Dial, Embeddings, Json, NewClasses, RowOptions
 
 __all__ = ["rerank"]
 
 
 def rerank(
-    model: Annotated[Path, typer.Argument(help="A model that `repair fit` wrote.", show_default=False)],
-    scores: Annotated[Path, typer.Argument(help="Scores of new rows, in any layout.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model written by `repair fit`.", show_default=False)],
+    scores: Annotated[Path, typer.Argument(help="New rows with scores, in any layout.", show_default=False)],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Where to write; the ending says the format.", show_default=False)
+        Path,
+        typer.Option("--out", "-o", help="File to write. Its ending determines the format.", show_default=False),
     ],
     rows: RowOptions,
-    classes: Annotated[
-        Path | None, typer.Option(help="Class table with groups, for classes that are new to the model.")
-    ] = None,
+    classes: NewClasses = None,
     layout: Annotated[
-        str | None, typer.Option(help="lists (one line per row) or long (one per candidate); else as the input.")
+        str | None,
+        typer.Option(
+            help="Layout of the output: lists (one line per row) or long (one line per candidate). "
+            "Default: long if the input is long, else lists."
+        ),
     ] = None,
     embeddings: Embeddings = None,
     dial: Dial = None,
     json: Json = False,
 ) -> None:
-    """Rerank each row's candidates and write them beside the columns they came with."""
+    """Rerank the candidates of each row, and write them together with the other columns of the input."""
     import numpy as np
 
-    from repair.artifact import load
+    from repair._utils.progress import progress_bar
     from repair.cli.inputs import check_output, kept_columns, read_for_model
     from repair.cli.output import show, show_json
     from repair.cli.vectors import with_vectors_for
-    from repair.inputs import check_choice
     from repair.io import write_ranking
     from repair.io.formats import format_of
-    from repair.progress import progress_bar
+    from repair.rerankers.loading import load
+    from repair.validation.checks import check_choice
 
     check_output(out, model, scores, classes, rows, embeddings)
     if layout is not None:
@@ -47,15 +50,14 @@ def rerank(
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
         file = with_vectors_for(reranker, file, embeddings)
         step()
-        shortlist = reranker._shortlist(file.rows.scores, file.rows.embeddings)
+        shortlist = reranker.shortlist(file.rows.scores, file.rows.embeddings)
         ranking = reranker.rerank(shortlist, dial=dial)
-        probabilities = reranker.predict_proba(shortlist, dial=dial)
         step()
         write_ranking(
             out,
             ranking,
-            class_names=reranker._fitted().correction.table.class_names,
-            probabilities=probabilities,
+            class_names=reranker.state.correction.table.class_names,
+            probabilities=ranking.probabilities,
             row_ids=file.row_ids,
             other=kept_columns(file, rows, arrays=arrays),
             layout=layout or ("long" if file.layout == "long" else "lists"),
@@ -67,4 +69,4 @@ def rerank(
     if json:
         show_json({"out": str(out), "rows": len(ranking), "changed": changed, "new_classes": file.new_classes})
     else:
-        show(f"Wrote {len(ranking)} rows to {out}; {changed} have another first class than before.")
+        show(f"Wrote {len(ranking)} rows to {out}. The first class changed on {changed} of them.")

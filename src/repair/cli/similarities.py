@@ -1,45 +1,41 @@
-"""A class similarity from whichever of the options was given, matched to the classes by name."""
+"""Building the class similarity that the options describe, matched to the classes by name."""
 
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from repair.arrays import AnyArray
 from repair.cli.options import ClassOptions
 from repair.errors import InputError, InputWarning, warn_user
-from repair.inputs import numeric_array
 from repair.io import read_class_table, read_similarity
-from repair.io.archives import text_array
-from repair.io.array_files import read_archive, read_array
-from repair.io.class_files import SYNONYMS
-from repair.io.columns import find_column, is_list, listed, number_column, text_column
-from repair.io.formats import format_of, in_file
-from repair.io.tables import FileTable, read_table
+from repair.io.class_files import class_name_column
+from repair.io.class_vectors import read_class_vectors
+from repair.io.columns import find_column, is_list, listed, text_column
+from repair.io.formats import in_file
+from repair.io.table_readers import FileTable, read_table
 
 __all__ = ["build_similarity"]
 
 KINDS = ("similarity", "taxonomy", "hpo_sets", "class_embeddings")
 TERM_COLUMNS = ("terms", "hpo_terms", "hpo", "term", "hpo_term", "hpo_id")
-#: Beyond this a K×K array is too large to have for nothing; the nearest classes are what meets on shortlists.
+#: With more classes than this, only the similarities of each class to its nearest ones are kept: a K×K array would be
+#: large, and mostly similar classes meet on shortlists.
 MANY_CLASSES, NEIGHBOURS = 5000, 100
 
 
 def build_similarity(options: ClassOptions, names: tuple[str, ...] | None) -> Any:
-    """Return the similarity for these classes, in this order; None if no option asks for one."""
+    """Return the similarity of these classes, in this order, or None if no option describes one."""
     given = [f"--{kind.replace('_', '-')}" for kind in KINDS if getattr(options, kind) is not None]
     if len(given) > 1:
-        raise InputError(f"{' and '.join(given)} both say how similar classes are; give one of them")
+        raise InputError(f"{' and '.join(given)} each define the class similarity; give only one of them")
     if options.ontology is not None and options.hpo_sets is None:
-        raise InputError("--ontology says where HPO's terms are; give --hpo-sets, the terms of each class, too")
+        raise InputError("--ontology only applies to --hpo-sets; add --hpo-sets FILE with the HPO terms of each class")
     if options.similarity is not None:
         return read_similarity(options.similarity, names)
     if not given:
         return None
     if names is None:
-        raise InputError(f"{given[0]} is matched by name, but the scores have class ids only; give --classes too")
+        raise InputError(f"{given[0]} is matched by class name, but the scores only have class ids; add --classes FILE")
     if options.taxonomy is not None:
         return _from_taxonomy(options.taxonomy, options.path_separator, names)
     if options.hpo_sets is not None:
@@ -55,9 +51,12 @@ def _from_taxonomy(path: Path, separator: str, names: tuple[str, ...]) -> Any:
     with in_file(path):
         paths = classes.take(names).paths
         if paths is None:
-            raise InputError("there is no column of paths; call it 'path'")
-        if not separator or not any(separator in one for one in paths):
-            raise InputError(f"no path has a {separator!r} (the first is {paths[0]!r}); give --path-separator")
+            raise InputError("there is no column of taxonomy paths; name it 'path'")
+        if not separator or not any(separator in lineage for lineage in paths):
+            raise InputError(
+                f"no path contains {separator!r} (the first is {paths[0]!r}); "
+                "give the text between levels as --path-separator"
+            )
         return taxonomy_similarity(paths, separator=separator)
 
 
@@ -69,33 +68,39 @@ def _from_hpo(path: Path, ontology: Path | None, names: tuple[str, ...]) -> Any:
         sets: Mapping[str, Sequence[str]] = read_annotations(path) if _are_annotations(table) else _term_sets(table)
         missing = [name for name in names if name not in sets]
         if len(missing) == len(names):
-            raise InputError(f"none of the {len(names)} classes (such as {names[0]!r}) has HPO terms; check the names")
+            raise InputError(
+                f"none of the {len(names)} classes (such as {names[0]!r}) is in this file; check the class names"
+            )
     if missing:
         shown = ", ".join(map(repr, missing[:5])) + (", …" if len(missing) > 5 else "")
-        warn_user(f"{len(missing)} classes have no HPO terms and are similar to none: {shown}", InputWarning)
+        warn_user(f"classes without HPO terms ({len(missing)}) get similarity 0 to all others: {shown}", InputWarning)
     terms = Ontology.from_hpo3() if ontology is None else Ontology.read(ontology)
     return hpo_jaccard([sets.get(name, ()) for name in names], terms)
 
 
 def _are_annotations(table: FileTable) -> bool:
-    """Say whether each line has a list of terms with frequencies, as HPO annotates diseases."""
+    """Return whether each line has a list of pairs of term and frequency, as in HPO's disease annotations."""
     if not {"id", "hpo"} <= set(table.names) or not is_list(table, "hpo"):
         return False
-    entries = [one for one in table.column("hpo").to_pylist() if one]
-    return bool(entries) and all(isinstance(one[0], list) for one in entries)
+    entries = [entry for entry in table.column("hpo").to_pylist() if entry]
+    return bool(entries) and all(isinstance(entry[0], list) for entry in entries)
 
 
 def _term_sets(table: FileTable) -> dict[str, Sequence[str]]:
-    """Return each class's terms: a list a line, or text of one or several terms, in as many lines as you like."""
-    names = _name_column(table)
+    """Return the terms of each class.
+
+    A line has a list of terms, or text with one or several terms.  A class may have several lines.
+    """
+    names = class_name_column(table)
     column = find_column(table, TERM_COLUMNS, {names})
     if column is None:
-        raise InputError(f"there is no column of HPO terms; {listed(table)}; call it 'terms'")
+        raise InputError(f"there is no column of HPO terms; {listed(table)}; name it 'terms'")
     sets: dict[str, list[str]] = {}
     if is_list(table, column):
-        entries = [[] if one is None else list(map(str, one)) for one in table.column(column).to_pylist()]
+        entries = [[] if terms is None else list(map(str, terms)) for terms in table.column(column).to_pylist()]
     else:
-        entries = [re.split(r"[\s;|,]+", one.strip()) if one else [] for one in text_column(table, column).to_pylist()]
+        texts = text_column(table, column).to_pylist()
+        entries = [re.split(r"[\s;|,]+", text.strip()) if text else [] for text in texts]
     for name, terms in zip(text_column(table, names).to_pylist(), entries, strict=True):
         sets.setdefault(str(name), []).extend(term for term in terms if term)
     return dict(sets)
@@ -104,43 +109,6 @@ def _term_sets(table: FileTable) -> dict[str, Sequence[str]]:
 def _from_vectors(path: Path, names: tuple[str, ...]) -> Any:
     from repair.similarity import cosine_similarity
 
-    format_ = format_of(path)
+    vectors = read_class_vectors(path, names)
     with in_file(path):
-        if format_.kind == "npy":
-            vectors, own = numeric_array(np.asarray(read_array(path)), "embeddings", 2), names
-        elif format_.kind == "npz":
-            vectors, own = _archived_vectors(read_archive(path))
-        else:
-            vectors, own = _tabled_vectors(read_table(path))
-        if len(vectors) != len(own):
-            raise InputError(f"there are {len(vectors)} vectors for {len(own)} classes; give every class one")
-        place_of = {name: place for place, name in enumerate(own)}
-        missing = next((name for name in names if name not in place_of), None)
-        if missing is not None:
-            raise InputError(f"there is no vector for class {missing!r}; give every class one")
-        ordered = vectors[[place_of[name] for name in names]]
-        return cosine_similarity(ordered, neighbours=NEIGHBOURS if len(names) > MANY_CLASSES else None)
-
-
-def _archived_vectors(arrays: dict[str, AnyArray]) -> tuple[AnyArray, tuple[str, ...]]:
-    key = next((one for one in ("embeddings", "class_embeddings", "vectors") if one in arrays), None)
-    if key is None or "class_names" not in arrays:
-        present = ", ".join(map(repr, arrays)) or "none"
-        raise InputError(f"save arrays 'class_names' and 'embeddings'; the file has {present}")
-    names = text_array(arrays["class_names"], "class_names")
-    return numeric_array(arrays[key], key, 2), tuple(map(str, names.ravel().tolist()))
-
-
-def _tabled_vectors(table: FileTable) -> tuple[AnyArray, tuple[str, ...]]:
-    names = _name_column(table)
-    columns = [number_column(table, one) for one in table.names if one != names]
-    if not columns:
-        raise InputError(f"there are no columns of numbers; {listed(table)}")
-    return np.stack(columns, axis=1), tuple(map(str, text_column(table, names).to_pylist()))
-
-
-def _name_column(table: FileTable) -> str:
-    found = find_column(table, SYNONYMS["name"])
-    if found is None:
-        raise InputError(f"there is no column of class names; {listed(table)}; call it 'class'")
-    return found
+        return cosine_similarity(vectors, neighbours=NEIGHBOURS if len(names) > MANY_CLASSES else None)

@@ -1,4 +1,4 @@
-"""One patient looked at closely, as in the paper's case study: both shortlists, and why they differ."""
+"""One patient in detail, as in the paper's case study: both shortlists, and why they differ."""
 
 import csv
 import io
@@ -7,17 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import FloatArray
-from repair.comparison import Comparison
-from repair.estimator import ShortlistReranker
-from repair.explanation import Explanation
-from repair.metrics import rare_classes
-from repair.score_set import ScoreSet
-from repair.tables import text_table
+from repair._utils.arrays import FloatArray
+from repair._utils.text_tables import text_table
+from repair.comparison.result import Comparison
+from repair.data.score_set import ScoreSet
+from repair.model.explanation import Explanation
+from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.methods import title_of
+from repair.stats.strata import rare_classes
 
 __all__ = ["Case", "choose_case"]
 
-#: Names are cut to this, so that two of them fit beside each other.
+#: Names are cut to this length, so two of them fit on a line.
 WIDTH = 40
 
 
@@ -28,16 +29,17 @@ class Case:
     Attributes
     ----------
     row : int
-        Place among the test patients.
+        Index of the patient among the test patients.
     truth, related : int
-        The patient's disease, and the candidate that is most like it in its phenotypes.
+        Class ids of the patient's disease, and of the candidate with the most similar phenotypes.
     rare : bool
         Whether the disease is rare.
     explanation : Explanation
         Every candidate's score as a sum, best first.
     ranks : dict of dict
-        Method → class id → place on its shortlist, 1 is best.
+        For each method, the rank of each class id on its shortlist, from 1.
     names : mapping from class id to str
+        Names of the diseases.
     """
 
     row: int
@@ -49,8 +51,8 @@ class Case:
     names: Mapping[int, str]
 
     def shortlists(self) -> str:
-        """Return the base model's shortlist and the new one, side by side."""
-        before = sorted(self.explanation.candidates, key=lambda one: one.base_rank)
+        """Return a table of the base model's shortlist and the new one, side by side."""
+        before = sorted(self.explanation.candidates, key=lambda candidate: candidate.base_rank)
         lines = [
             [str(new.rank), self._name(old.class_id), self._name(new.class_id), str(new.base_rank)]
             for old, new in zip(before, self.explanation.candidates, strict=True)
@@ -58,31 +60,31 @@ class Case:
         return text_table(["rank", "base shortlist", "new shortlist", "was"], lines, text_columns=(1, 2))
 
     def contributions(self) -> str:
-        """Return the new shortlist with everything that adds up to each score."""
+        """Return a table of the new shortlist with the parts of each score."""
         parts = list(self.explanation.candidates[0].contributions)
         lines = [
-            [self._name(one.class_id), *(_signed(one.contributions[part]) for part in parts), f"{one.score:.2f}"]
-            for one in self.explanation.candidates
+            [self._name(c.class_id), *(_signed(c.contributions[part]) for part in parts), f"{c.score:.2f}"]
+            for c in self.explanation.candidates
         ]
         return text_table(["new shortlist", *parts, "score"], lines)
 
     def rank_table(self) -> str:
-        """Return where each method puts the disease and the candidate that is most like it."""
-        lines = [[method, str(ranks[self.truth]), str(ranks[self.related])] for method, ranks in self.ranks.items()]
-        return text_table(["method", self._name(self.truth), f"{self._name(self.related)} (most alike)"], lines)
+        """Return a table of each method's rank of the disease and of the most similar candidate."""
+        lines = [
+            [title_of(method), str(ranks[self.truth]), str(ranks[self.related])] for method, ranks in self.ranks.items()
+        ]
+        return text_table(["method", self._name(self.truth), f"{self._name(self.related)} (most similar)"], lines)
 
     def to_csv(self) -> str:
-        """Return the new shortlist with all digits, one candidate a line."""
+        """Return the new shortlist as CSV with all digits, one line per candidate."""
         parts = list(self.explanation.candidates[0].contributions)
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["rank", "was", "disease", "name", "true", *parts, "score"])
-        for one in self.explanation.candidates:
-            values = [repr(one.contributions[part]) for part in parts]
-            true = int(one.class_id == self.truth)
-            writer.writerow(
-                [one.rank, one.base_rank, one.name, self.names[one.class_id], true, *values, repr(one.score)]
-            )
+        for c in self.explanation.candidates:
+            values = [repr(c.contributions[part]) for part in parts]
+            true = int(c.class_id == self.truth)
+            writer.writerow([c.rank, c.base_rank, c.name, self.names[c.class_id], true, *values, repr(c.score)])
         return stream.getvalue()
 
     def _name(self, class_id: int) -> str:
@@ -93,50 +95,56 @@ class Case:
 
 
 def choose_case(comparison: Comparison, test: ScoreSet, names: Mapping[int, str], method: str) -> Case | None:
-    """Take the patient that `method` moved furthest to the first place, with a rare disease if there is one.
+    """Choose the patient whose disease `method` moved up to the first place from furthest down.
+
+    Patients with a rare disease are preferred.
 
     Parameters
     ----------
     comparison : Comparison
-        Of `method` with others, on the rows of `test`.
+        Comparison of `method` with other methods on the rows of `test`.
     test : ScoreSet
-        With dense scores, class counts and a similarity matrix.
+        Test rows with dense scores, class counts and a similarity matrix.
     names : mapping from class id to str
+        Names of the diseases.
     method : str
+        Name of the method in the comparison.
 
     Returns
     -------
     Case or None
-        None if no patient was moved to the first place.
+        None if no disease was moved to the first place.
 
     Examples
     --------
     >>> from repair import Base, Reranker, ScoreSet, compare
-    >>> from repair.bench.synthetic import SyntheticSettings, make_synthetic
+    >>> from repair.datasets import SyntheticSettings, make_synthetic
     >>> from repair.demo.case import choose_case
     >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
     >>> known = {"class_counts": made.class_counts, "similarity": made.similarity}
     >>> sets = [ScoreSet(part.scores, part.labels, **known) for part in (made.calibration, made.test)]
-    >>> comparison = compare({"Base": Base(5), "REPAIR": Reranker(5)}, *sets, trials=1, resamples=10)
-    >>> case = choose_case(comparison, sets[1], {label: f"disease {label}" for label in range(20)}, "REPAIR")
+    >>> comparison = compare(
+    ...     {"base": Base(5), "pairwise": Reranker("pairwise", n_candidates=5)}, *sets, trials=1, resamples=10
+    ... )
+    >>> case = choose_case(comparison, sets[1], {label: f"disease {label}" for label in range(20)}, "pairwise")
     >>> print(case.shortlists().splitlines()[0])
     rank  base shortlist  new shortlist  was
     """
     labels, scores = comparison.labels, np.asarray(test.scores)
     base_rank = (scores > scores[np.arange(len(labels)), labels][:, None]).sum(axis=1)
-    mended = (comparison.rows[method]["hit@1"] > 0) & (base_rank > 0)
-    if not mended.any():
+    fixed = (comparison.rows[method]["hit@1"] > 0) & (base_rank > 0)
+    if not fixed.any():
         return None
     rare = rare_classes(np.asarray(test.class_counts))[labels]
-    row = int(np.lexsort((-base_rank, ~rare, ~mended))[0])
+    row = int(np.lexsort((-base_rank, ~rare, ~fixed))[0])
     explanation = comparison.models[method].explain(scores[row])
     truth = int(labels[row])
-    likeness = np.asarray(test.similarity)[truth]
-    rivals = [one.class_id for one in explanation.candidates if one.class_id != truth]
+    similarity = np.asarray(test.similarity)[truth]
+    rivals = [candidate.class_id for candidate in explanation.candidates if candidate.class_id != truth]
     return Case(
         row=row,
         truth=truth,
-        related=max(rivals, key=lambda rival: likeness[rival]),
+        related=max(rivals, key=lambda rival: similarity[rival]),
         rare=bool(rare[row]),
         explanation=explanation,
         ranks={name: _ranks(model, scores[row]) for name, model in comparison.models.items()},
@@ -145,8 +153,9 @@ def choose_case(comparison: Comparison, test: ScoreSet, names: Mapping[int, str]
 
 
 def _ranks(model: ShortlistReranker, scores: FloatArray) -> dict[int, int]:
-    return {int(one): rank for rank, one in enumerate(model.rerank(scores).ids[0], 1)}
+    return {int(class_id): rank for rank, class_id in enumerate(model.rerank(scores).ids[0], 1)}
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}"  # + 0.0 turns −0 into 0: the sign of rounding differs between machines
+    # + 0.0 turns −0 into 0, because the sign of rounding errors differs between machines.
+    return f"{round(value, 2) + 0.0:+.2f}"

@@ -1,4 +1,4 @@
-"""What the package ``hpo3`` knows: OMIM's diseases with their phenotypes, and all names."""
+"""OMIM's diseases with their phenotypes, and all names, from the package ``hpo3``."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,16 @@ __all__ = ["Catalogue", "read_catalogue"]
 
 @dataclass(frozen=True, eq=False)
 class Catalogue:
-    """Diseases, their phenotypes, and what everything is called.
+    """Diseases, their phenotypes, and the names of both.
 
     Attributes
     ----------
     ontology : Ontology
+        The terms of HPO.
     annotations : dict
-        Disease id to phenotype ids.
+        Phenotype ids of each disease id.
     disease_names, term_names : dict
-        Id to name.
+        Name of each disease id and of each term id.
     """
 
     ontology: Ontology
@@ -28,7 +29,7 @@ class Catalogue:
 
 
 def read_catalogue() -> Catalogue:
-    """Read OMIM's diseases from the package ``hpo3``; it needs no download.
+    """Read OMIM's diseases from the package ``hpo3``, without a download.
 
     Returns
     -------
@@ -40,9 +41,9 @@ def read_catalogue() -> Catalogue:
     >>> read_catalogue().disease_names["OMIM:147920"]  # doctest: +SKIP
     'Kabuki syndrome 1'
     """
-    ontology = Ontology.from_hpo3()  # first, because it says which extra is missing
+    ontology = Ontology.from_hpo3()  # first, because its error says which extra is missing
     from pyhpo import Ontology as Hpo3
 
-    annotations = {one: terms for one, terms in annotations_from_hpo3().items() if one.startswith("OMIM:")}
+    annotations = {name: terms for name, terms in annotations_from_hpo3().items() if name.startswith("OMIM:")}
     diseases = {f"OMIM:{disease.id}": str(disease.name) for disease in Hpo3.omim_diseases}
     return Catalogue(ontology, annotations, diseases, {term.id: str(term.name) for term in Hpo3})

@@ -1,7 +1,7 @@
-"""Simulated patients of a simulated hospital, drawn from what diseases are annotated with.
+"""Simulated patients of a simulated hospital, drawn from the annotated phenotypes of diseases.
 
-A patient shows some of the disease's phenotypes, some of them recorded less precisely than they
-are, beside findings that have nothing to do with the disease.
+A patient has some of the disease's phenotypes, some of them recorded less precisely than they are,
+and findings that are unrelated to the disease.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import AnyArray, IntArray
+from repair._utils.arrays import AnyArray, IntArray
 from repair.errors import InputError
-from repair.inputs import check_count, check_number
 from repair.similarity.hpo import PHENOTYPIC_ABNORMALITY
 from repair.similarity.ontology import Ontology
+from repair.validation.checks import check_count, check_number
 
 __all__ = ["Hospital", "HospitalSettings", "choose_diseases", "draw_hospital", "draw_patient"]
 
@@ -27,21 +27,24 @@ class HospitalSettings:
     Attributes
     ----------
     n_diseases : int, default 300
+        Number of diseases.
     fewest_terms : int, default 8
-        Diseases with fewer annotated phenotypes do not take part.
+        Diseases with fewer annotated phenotypes are left out.
     zipf : float, default 1
-        The i-th most common disease has a prevalence in proportion to 1/i**zipf.
+        The prevalence of the i-th most common disease is proportional to 1/i**zipf.
     inclusion : float, default 0.2
-        Probability that a patient is recorded with an annotated phenotype of the disease; one is
-        always recorded.
+        Probability that an annotated phenotype of the disease is recorded for a patient.  At least one
+        is always recorded.
     imprecision : float, default 0.4
-        Probability that a recorded phenotype is replaced by a parent term, and that by one of its
-        own, and so on.
+        Probability that a recorded phenotype is replaced by a parent term.  The parent is replaced by
+        its own parent with the same probability, and so on.
     noise : float, default 4
-        Mean of the number of unrelated findings (Poisson), drawn as often as diseases have them.
+        Mean number of unrelated findings (Poisson).  They are drawn in proportion to how many diseases
+        have them.
     n_training, n_calibration, n_test : int, default 2000, 1500 and 2000
-        Patients.  Training has at least one of each disease.
+        Number of patients of each part.  Training has at least one patient of each disease.
     seed : int, default 0
+        Seed for all random draws.
 
     Examples
     --------
@@ -69,10 +72,11 @@ class HospitalSettings:
         check_number(self.inclusion, "inclusion", 0.0, 1.0)
         check_number(self.noise, "noise", 0.0, 1000.0)
         if check_number(self.imprecision, "imprecision", 0.0, 1.0) == 1.0:
-            raise InputError("imprecision is 1; every phenotype would end at the top, pass a number below 1")
+            raise InputError("imprecision must be below 1, got 1; otherwise every phenotype would become the top term")
         if self.n_training < self.n_diseases:
             raise InputError(
-                f"n_training is {self.n_training}; give each of the {self.n_diseases} diseases a training patient"
+                f"n_training is {self.n_training}; it must be at least n_diseases, {self.n_diseases}, so every disease "
+                "has a training patient"
             )
 
 
@@ -83,10 +87,11 @@ class Hospital:
     Attributes
     ----------
     diseases : tuple of str
-        Disease ids, the most common first; labels count through them.
+        Disease ids, the most common first.
     labels : ndarray of int, shape (n,)
+        Disease of each patient, as an index of `diseases`.
     patients : tuple of tuple of str
-        Each patient's recorded terms, sorted, without ancestors.
+        Recorded terms of each patient, sorted, without ancestors.
     part : ndarray of int, shape (n,)
         0 for training, 1 for calibration, 2 for test.
     """
@@ -104,7 +109,7 @@ class Hospital:
 def choose_diseases(
     annotations: Mapping[str, Sequence[str]], settings: HospitalSettings, rng: np.random.Generator
 ) -> tuple[str, ...]:
-    """Choose diseases at random among those with enough phenotypes; their order is their rank in prevalence.
+    """Choose diseases at random among those with enough phenotypes, in the order of their prevalence.
 
     Parameters
     ----------
@@ -124,13 +129,13 @@ def choose_diseases(
     >>> sorted(choose_diseases({"A": ["a", "b"], "B": ["b"], "C": ["b", "c"]}, few, np.random.default_rng(0)))
     ['A', 'C']
     """
-    known = sorted(one for one, terms in annotations.items() if len(terms) >= settings.fewest_terms)
-    if len(known) < settings.n_diseases:
+    eligible = sorted(disease for disease, terms in annotations.items() if len(terms) >= settings.fewest_terms)
+    if len(eligible) < settings.n_diseases:
         raise InputError(
-            f"only {len(known)} diseases have {settings.fewest_terms} phenotypes; "
-            f"ask for fewer than n_diseases={settings.n_diseases}, or lower fewest_terms"
+            f"only {len(eligible)} diseases have at least {settings.fewest_terms} phenotypes, but n_diseases is "
+            f"{settings.n_diseases}; lower n_diseases or fewest_terms"
         )
-    return tuple(known[place] for place in rng.permutation(len(known))[: settings.n_diseases])
+    return tuple(eligible[index] for index in rng.permutation(len(eligible))[: settings.n_diseases])
 
 
 def draw_patient(
@@ -140,23 +145,23 @@ def draw_patient(
     settings: HospitalSettings,
     rng: np.random.Generator,
 ) -> tuple[str, ...]:
-    """Draw what one patient is recorded with.
+    """Draw the recorded terms of one patient.
 
     Parameters
     ----------
     terms : sequence of str
-        The disease's annotated phenotypes.
+        Annotated phenotypes of the patient's disease.
     background : sequence of str
-        Where unrelated findings are drawn from; a term may be there many times.
+        Terms from which unrelated findings are drawn.  A term that occurs more often is drawn more often.
     ontology : Ontology
-        Where parent terms come from.
+        Ontology with the parents of all terms.
     settings : HospitalSettings
     rng : numpy Generator
 
     Returns
     -------
     tuple of str
-        Terms, sorted, each once.
+        The terms, sorted, without repetition.
 
     Examples
     --------
@@ -177,13 +182,13 @@ def draw_patient(
 
 
 def draw_hospital(annotations: Mapping[str, Sequence[str]], ontology: Ontology, settings: HospitalSettings) -> Hospital:
-    """Draw all patients; calibration and test patients come in by prevalence alone.
+    """Draw all patients.  Calibration and test patients are drawn by prevalence only.
 
     Parameters
     ----------
     annotations : mapping from disease id to term ids
     ontology : Ontology
-        Has every term of the annotations.
+        Ontology with every term of the annotations.
     settings : HospitalSettings
 
     Returns
@@ -202,15 +207,17 @@ def draw_hospital(annotations: Mapping[str, Sequence[str]], ontology: Ontology, 
     """
     rng = np.random.default_rng(settings.seed)
     diseases = choose_diseases(annotations, settings, rng)
-    background = [term for one in sorted(annotations) for term in annotations[one]]
+    background = [term for disease in sorted(annotations) for term in annotations[disease]]
     labels = _draw_labels(settings, rng)
-    patients = tuple(draw_patient(annotations[diseases[one]], background, ontology, settings, rng) for one in labels)
+    patients = tuple(
+        draw_patient(annotations[diseases[label]], background, ontology, settings, rng) for label in labels
+    )
     part = np.repeat([TRAINING, CALIBRATION, TEST], [settings.n_training, settings.n_calibration, settings.n_test])
     return Hospital(diseases, labels, patients, part.astype(np.int32))
 
 
 def _draw_labels(settings: HospitalSettings, rng: np.random.Generator) -> IntArray:
-    """Every disease once, for the base must have seen it; then everybody by prevalence."""
+    """Return every disease once, so the base model has seen it, then diseases drawn by prevalence."""
     share = 1.0 / np.arange(1, settings.n_diseases + 1) ** settings.zipf
     n_more = settings.n_training - settings.n_diseases + settings.n_calibration + settings.n_test
     drawn: AnyArray = rng.choice(settings.n_diseases, size=n_more, p=share / share.sum())
@@ -218,9 +225,9 @@ def _draw_labels(settings: HospitalSettings, rng: np.random.Generator) -> IntArr
 
 
 def _less_precise(term: str, ontology: Ontology, imprecision: float, rng: np.random.Generator) -> str:
-    """Climb from parent to parent while chance says so, but not to the top, which says nothing."""
+    """Replace a term by a parent repeatedly, as long as a random draw says so, but never by a top term."""
     while rng.random() < imprecision:
-        above = [one for one in ontology.parents[term] if one != PHENOTYPIC_ABNORMALITY and ontology.parents[one]]
+        above = [up for up in ontology.parents[term] if up != PHENOTYPIC_ABNORMALITY and ontology.parents[up]]
         if not above:
             break
         term = _one_of(above, rng)

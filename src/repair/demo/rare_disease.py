@@ -1,4 +1,4 @@
-"""A rare-disease differential: real annotations, simulated patients, every step from base to explanation."""
+"""Rare diseases ranked for simulated patients, from real annotations: every step from base model to explanation."""
 
 import csv
 import io
@@ -12,52 +12,56 @@ from typing import Any
 
 import numpy as np
 
-from repair.auto import AutoChoice
-from repair.baselines import Base, ClasswiseTemperature, LogitAdjustment
-from repair.bench.term_base import base_scores, term_table
-from repair.comparison import Comparison, Difference
+from repair._utils.atomic_write import write_atomically
+from repair._utils.text_tables import text_table
+from repair.comparison.compare import compare
+from repair.comparison.numbers import Difference
+from repair.comparison.result import Comparison
+from repair.data.score_set import ScoreSet
 from repair.demo.case import Case, choose_case
 from repair.demo.catalogue import Catalogue, read_catalogue
 from repair.demo.patients import CALIBRATION, TEST, TRAINING, Hospital, HospitalSettings, draw_hospital
+from repair.demo.term_classifier import base_scores, term_table
 from repair.diagnosis.diagnose import Diagnosis, diagnose
 from repair.errors import InputError
-from repair.estimator import ShortlistReranker
-from repair.files import write_atomically
-from repair.protocol import compare
 from repair.report import write_report
-from repair.reranker import Reranker
-from repair.score_set import ScoreSet
+from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.methods import make_method, title_of
+from repair.rerankers.reranker import Reranker
 from repair.similarity import hpo_jaccard
-from repair.tables import text_table
 
 __all__ = ["Differential", "compare_methods", "gains_table", "make_differential", "run_rare_disease"]
 
-#: Terms that fewer training patients have say little about any disease and cost time.
+#: Names of the methods that are compared.
+METHODS = ("base", "logit_adjustment", "classwise", "classwise_temperature", "pairwise", "auto")
+#: Terms of fewer training patients than this are left out.  They carry little information and cost time.
 FEWEST_CASES = 5
 RESAMPLES = 2000
-#: Enough for a p-value of the contradictory pairs to two digits.
+#: Label draws for the contradictory pairs, enough for two digits of the p-value.
 DRAWS = 50
-#: Simulated patients in the page's example explorer.
+#: Number of simulated patients that the report shows as single rows.
 PATIENTS_SHOWN = 60
 LINE = 110
 SHOWN = {"accuracy": "all", "accuracy_rare": "rare", "accuracy_frequent": "frequent"}
 
 NOTICE = (
-    "The patients are SIMULATED from disease annotations; nobody's data are in here. What you see is decision support "
-    "for ordering a differential, not diagnosis: how well it does on simulated patients says nothing about real ones."
+    "The patients are SIMULATED from disease annotations. There is no data of real people in here. This is decision "
+    "support that orders a differential, not diagnosis: results on simulated patients say nothing about real ones."
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Differential:
-    """Everything the demonstration works on.
+    """The data of the demonstration.
 
     Attributes
     ----------
     catalogue : Catalogue
+        Diseases, phenotypes and names.
     hospital : Hospital
+        The simulated patients.
     calibration, test : ScoreSet
-        The base model's scores, with class counts, similarity and disease ids.
+        Scores of the base model, with class counts, similarity and disease ids.
     """
 
     catalogue: Catalogue
@@ -67,19 +71,19 @@ class Differential:
 
     @property
     def names(self) -> dict[int, str]:
-        """Each label's disease by name."""
-        return {label: self.catalogue.disease_names[one] for label, one in enumerate(self.hospital.diseases)}
+        """The name of the disease of each label."""
+        return {label: self.catalogue.disease_names[disease] for label, disease in enumerate(self.hospital.diseases)}
 
 
 def run_rare_disease(seed: int = 0, folder: "str | PathLike[str]" = "demo") -> Iterator[str]:
-    """Run the demonstration, write model and tables into a folder, and yield what to print, piece by piece.
+    """Run the demonstration, write its files to a folder, and yield the texts to print, one after the other.
 
     Parameters
     ----------
     seed : int, default 0
-        Which diseases and patients to draw.
+        Seed for the random draw of diseases and patients.
     folder : path, default "demo"
-        Is made if it is missing; files of an earlier run are replaced.
+        Folder to write to.  It is created if it is missing.  Files of an earlier run are replaced.
 
     Yields
     ------
@@ -95,48 +99,40 @@ def run_rare_disease(seed: int = 0, folder: "str | PathLike[str]" = "demo") -> I
 
 
 def demonstrate(settings: HospitalSettings, folder: "str | PathLike[str]") -> Iterator[str]:
-    """Do as `run_rare_disease`, for any settings."""
-    place = _made(folder)
-    said = []
-    for piece in _pieces(settings, place):
-        said.append(f"```\n{piece}\n```\n")
+    """Run the demonstration with any settings, and yield the texts to print, one after the other."""
+    target = _made(folder)
+    printed = []
+    for piece in _pieces(settings, target):
+        printed.append(f"```\n{piece}\n```\n")
         yield piece
-    write_atomically(place / "report.md", "\n".join(["# A rare-disease differential\n", *said]).encode())
-    page = "report.html (open it in a browser), " if (place / "report.html").exists() else ""
-    yield f"Written to {place}: {page}report.md, model.safetensors, comparison.*, rows.npz, diagnosis.txt, *.csv."
+    write_atomically(target / "report.md", "\n".join(["# A rare-disease differential\n", *printed]).encode())
+    page = "report.html (open it in a browser), " if (target / "report.html").exists() else ""
+    yield f"Written to {target}: {page}report.md, model.safetensors, comparison.*, rows.npz, diagnosis.txt, *.csv."
 
 
-def _pieces(settings: HospitalSettings, place: Path) -> Iterator[str]:
+def _pieces(settings: HospitalSettings, target: Path) -> Iterator[str]:
     yield fill(NOTICE, LINE)
     problem = make_differential(settings)
     yield _describe(settings, problem)
-    _write(place / "diseases.csv", _disease_csv(problem))
+    _write(target / "diseases.csv", _disease_csv(problem))
     calibration = problem.calibration
-    diagnosis = diagnose(
-        calibration.scores,
-        calibration.labels,
-        calibration.class_counts,
-        similarity=calibration.similarity,
-        class_names=calibration.class_names,
-        test=problem.test,
-        draws=DRAWS,
-    )
-    _write(place / "diagnosis.txt", f"{diagnosis}\n")
+    diagnosis = diagnose(calibration, test=problem.test, draws=DRAWS)
+    _write(target / "diagnosis.txt", f"{diagnosis}\n")
     yield _summary(diagnosis)
-    comparison = compare_methods(problem, as_chosen(diagnosis.auto))
-    comparison.write(place)
-    comparison.models["REPAIR"].save(place / "model.safetensors")
+    comparison = compare_methods(problem, Reranker().with_chosen_parameters(diagnosis.auto.chosen.choice))
+    comparison.write(target)
+    comparison.models["pairwise"].save(target / "model.safetensors")
     yield gains_table(comparison)
     yield _reading(comparison, diagnosis)
-    _write_page(place / "report.html", problem, comparison, diagnosis)
-    case = choose_case(comparison, problem.test, problem.names, "REPAIR")
+    _write_page(target / "report.html", problem, comparison, diagnosis)
+    case = choose_case(comparison, problem.test, problem.names, "pairwise")
     if case is not None:
-        _write(place / "patient.csv", case.to_csv())
+        _write(target / "patient.csv", case.to_csv())
         yield from _about(case, problem)
 
 
 def make_differential(settings: HospitalSettings) -> Differential:
-    """Draw the patients, train the base on the training part, and score the others.
+    """Draw the patients, train the base model on the training part, and score the other parts.
 
     Parameters
     ----------
@@ -155,13 +151,13 @@ def make_differential(settings: HospitalSettings) -> Differential:
     """
     catalogue = read_catalogue()
     ontology = catalogue.ontology
-    known_well = {one: own for one, own in catalogue.annotations.items() if len(own) >= settings.fewest_terms}
-    hospital = draw_hospital(known_well, ontology, settings)
+    annotated = {name: terms for name, terms in catalogue.annotations.items() if len(terms) >= settings.fewest_terms}
+    hospital = draw_hospital(annotated, ontology, settings)
     table, _ = term_table([ontology.closure(terms) for terms in hospital.patients])
     scores = base_scores(table, hospital.labels, hospital.part == TRAINING, fewest_cases=FEWEST_CASES)
     known: dict[str, Any] = {
         "class_counts": np.bincount(hospital.labels[hospital.part == TRAINING], minlength=settings.n_diseases),
-        "similarity": hpo_jaccard([catalogue.annotations[one] for one in hospital.diseases], ontology),
+        "similarity": hpo_jaccard([catalogue.annotations[disease] for disease in hospital.diseases], ontology),
         "class_names": hospital.diseases,
     }
     calibration, test = (
@@ -178,7 +174,8 @@ def compare_methods(problem: Differential, auto: ShortlistReranker | None = None
     ----------
     problem : Differential
     auto : reranker, optional
-        What ``mode="auto"`` chose, if that is known; it takes a few seconds to find out.
+        Unfitted model that ``mode="auto"`` chose.  Pass it to save a few seconds; by default it is
+        chosen here.
 
     Returns
     -------
@@ -191,38 +188,26 @@ def compare_methods(problem: Differential, auto: ShortlistReranker | None = None
     >>> compare_methods(make_differential(HospitalSettings()))  # doctest: +SKIP
     Comparison(6 methods, 5 trials, 2000 test rows)
     """
-    methods: dict[str, ShortlistReranker] = {
-        "Base": Base(),
-        "LogitAdj": LogitAdjustment(),
-        "Classwise": Reranker(mode="classwise"),
-        "Classwise+temperature": ClasswiseTemperature(),
-        "REPAIR": Reranker(mode="pairwise"),
-        "auto": Reranker(mode="auto") if auto is None else auto,
-    }
+    methods = {name: make_method(name) for name in METHODS}
+    if auto is not None:
+        methods["auto"] = auto
     return compare(methods, problem.calibration, problem.test, resamples=RESAMPLES)
 
 
-def as_chosen(choice: AutoChoice) -> Reranker:
-    """Return what ``Reranker(mode="auto").frozen()`` is after the same choice, without choosing again."""
-    best = choice.chosen
-    if best.rung == "base":
-        return Reranker(mode="base")
-    return Reranker(mode=best.rung, lambda_a=best.lambda_a, lambda_theta=best.lambda_theta, dial=best.dial)
-
-
 def gains_table(comparison: Comparison) -> str:
-    """Return one line per method: accuracy over all test patients, and what it gains on Base.
+    """Return a table with one line per method: accuracy over all test patients, and the gain over Base.
 
     Examples
     --------
     >>> from repair import Base, Reranker, ScoreSet, compare
-    >>> from repair.bench.synthetic import SyntheticSettings, make_synthetic
+    >>> from repair.datasets import SyntheticSettings, make_synthetic
     >>> from repair.demo.rare_disease import gains_table
     >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
     >>> sets = [ScoreSet(p.scores, p.labels, class_counts=made.class_counts) for p in (made.calibration, made.test)]
-    >>> table = gains_table(compare({"Base": Base(5), "REPAIR": Reranker(5)}, *sets, trials=1, resamples=50))
+    >>> methods = {"base": Base(5), "pairwise": Reranker("pairwise", n_candidates=5)}
+    >>> table = gains_table(compare(methods, *sets, trials=1, resamples=50))
     >>> [line.split()[:2] for line in table.splitlines()]
-    [['method', 'all'], ['------', '----'], ['Base', '45.0'], ['REPAIR', '51.3']]
+    [['method', 'all'], ['--------', '----'], ['Base', '45.0'], ['Pairwise', '51.3']]
     """
     header = ["method"]
     for title in SHOWN.values():
@@ -230,7 +215,7 @@ def gains_table(comparison: Comparison) -> str:
     lines = []
     for method in comparison.methods:
         gaps = comparison.difference(method)
-        line = [method]
+        line = [title_of(method)]
         for metric in SHOWN:
             line += [f"{100 * comparison.full[method][metric]:.1f}", _gain(gaps[metric])]
         lines.append(line if method != comparison.reference else [cell if "[" not in cell else "-" for cell in line])
@@ -249,14 +234,14 @@ def _describe(settings: HospitalSettings, problem: Differential) -> str:
     decay = "1/i" if settings.zipf == 1 else f"1/i^{settings.zipf:g}"
     text = (
         f"{settings.n_diseases} OMIM diseases with at least {settings.fewest_terms} annotated phenotypes, drawn at "
-        f"random (HPO release {problem.catalogue.ontology.release}, seed {settings.seed}). In one simulated hospital "
-        f"the i-th disease has a prevalence in proportion to {decay}; training "
-        f"({settings.n_training} patients, {counts.max()} of the commonest disease, {counts.min()} of the rarest), "
-        f"calibration ({settings.n_calibration}) and test ({settings.n_test}) come from it. A patient is recorded with "
-        f"each phenotype of the disease with probability {settings.inclusion:g}; each of these is replaced by a parent "
-        f"term with probability {settings.imprecision:g}, again and again; {settings.noise:g} unrelated findings come "
-        f"on top on average. That makes {np.median([len(one) for one in patients]):g} terms in the median patient. "
-        "The base model: TF-IDF of the terms with their ancestors, and logistic regression; its ten best diseases are "
+        f"random (HPO release {problem.catalogue.ontology.release}, seed {settings.seed}). In one simulated hospital, "
+        f"the prevalence of the i-th disease is proportional to {decay}. All patients come from this hospital: "
+        f"{settings.n_training} for training ({counts.max()} with the most common disease, {counts.min()} with the "
+        f"rarest), {settings.n_calibration} for calibration and {settings.n_test} for test. Each phenotype of the "
+        f"disease is recorded with probability {settings.inclusion:g}. Each recorded phenotype is replaced by a parent "
+        f"term with probability {settings.imprecision:g}, repeatedly. On average {settings.noise:g} unrelated "
+        f"findings are added. The median patient has {np.median([len(terms) for terms in patients]):g} terms. The "
+        "base model is a logistic regression on TF-IDF of the terms with their ancestors. Its ten best diseases are "
         "the shortlist."
     )
     return fill(text, LINE)
@@ -264,64 +249,66 @@ def _describe(settings: HospitalSettings, problem: Differential) -> str:
 
 def _summary(diagnosis: Diagnosis) -> str:
     checks = [fill(str(check), LINE) for check in diagnosis.failed]
-    return "\n".join(["What the calibration patients say (diagnose):", str(diagnosis.verdict), *checks])
+    return "\n".join(["Diagnosis of the calibration patients (repair diagnose):", str(diagnosis.verdict), *checks])
 
 
 def _reading(comparison: Comparison, diagnosis: Diagnosis) -> str:
-    first = comparison.rows["Base"]
-    before, after = first["hit@1"] > 0, comparison.rows["REPAIR"]["hit@1"] > 0
+    first = comparison.rows["base"]
+    before, after = first["hit@1"] > 0, comparison.rows["pairwise"]["hit@1"] > 0
     changes = [
-        f"{title}: {int((~before & after & first[title]).sum())} mended, {int((before & ~after & first[title]).sum())} "
-        f"lost of {int(first[title].sum())}"
+        f"{title} diseases, {int((~before & after & first[title]).sum())} patients fixed and "
+        f"{int((before & ~after & first[title]).sum())} broken of {int(first[title].sum())}"
         for title in ("rare", "frequent")
     ]
-    tau = comparison.models["LogitAdj"].tau_
+    tau = comparison.models["logit_adjustment"].tau_
     text = (
-        f"Percent of all test patients with the right disease first, and the paired gain over Base with 95 % intervals "
-        f"over {comparison.setup.resamples} bootstrap resamples of the patients. For "
-        f"{100 * first['covered'].mean():.1f} % the disease is among the ten candidates; no reranker can exceed that. "
-        f"Rare are the four fifths of the diseases with the fewest training patients, frequent the others. Fitted on "
-        f"calibration patients only; LogitAdj chose tau = {tau:g} and auto chose {diagnosis.auto.chosen.rung} there. "
-        f"Patients whom REPAIR put right or wrong against Base: {'; '.join(changes)}."
+        f"The table shows the percentage of test patients whose true disease is first, and the paired gain over Base "
+        f"with 95 % intervals from {comparison.setup.resamples} bootstrap resamples of the patients. The true disease "
+        f"is among the ten candidates for {100 * first['covered'].mean():.1f} % of the patients, which no reranker can "
+        "exceed. Rare diseases are the four fifths with the fewest training patients, frequent ones the rest. All "
+        f"methods were fitted on calibration patients only. LogitAdj chose tau = {tau:g} and auto chose "
+        f"{diagnosis.auto.chosen.mode}. Changes by Pairwise compared with Base: {'; '.join(changes)}."
     )
     return fill(text, LINE)
 
 
 def _about(case: Case, problem: Differential) -> Iterator[str]:
-    place = int(np.flatnonzero(problem.hospital.part == TEST)[case.row])
-    own = problem.catalogue.ontology.closure(problem.catalogue.annotations[problem.hospital.diseases[case.truth]])
-    called = problem.catalogue.term_names
-    terms = problem.hospital.patients[place]
-    fitting = ", ".join(called[term] for term in terms if term in own)
+    index = int(np.flatnonzero(problem.hospital.part == TEST)[case.row])
+    annotated = problem.catalogue.annotations[problem.hospital.diseases[case.truth]]
+    expected = problem.catalogue.ontology.closure(annotated)
+    name_of = problem.catalogue.term_names
+    terms = problem.hospital.patients[index]
+    fitting = ", ".join(name_of[term] for term in terms if term in expected)
     kind = "rare" if case.rare else "frequent"
-    strange = ", ".join(called[term] for term in terms if term not in own) or "none"
+    unrelated = ", ".join(name_of[term] for term in terms if term not in expected) or "none"
     yield fill(
-        f"One patient, as in the paper's case study: of those with a {kind} disease whom REPAIR put right, the one "
-        f"whom the base had furthest down; picked to show how, not how often. Test patient {case.row}, "
-        f"{case.names[case.truth]} (*). Terms that fit the disease: {fitting}. Unrelated terms: {strange}.",
+        "One patient, as in the paper's case study. This patient was chosen by a rule: among the patients with a "
+        f"{kind} disease that Pairwise fixed, it is the one whose disease was furthest down on the base shortlist. "
+        f"It shows how the correction works, not how often it helps. Test patient {case.row}, true disease: "
+        f"{case.names[case.truth]} (*). Terms that fit the disease: {fitting}. Unrelated terms: {unrelated}.",
         LINE,
     )
     yield case.shortlists()
-    yield f"Why: the columns add up to the score.\n\n{case.contributions()}"
-    yield f"Where each method puts the disease and the candidate most like it in phenotypes:\n\n{case.rank_table()}"
+    yield f"Why the order changed (the columns add up to the score):\n\n{case.contributions()}"
+    yield f"Rank of the disease, and of the candidate with the most similar phenotypes:\n\n{case.rank_table()}"
 
 
 def _write_page(path: Path, problem: Differential, comparison: Comparison, diagnosis: Diagnosis) -> None:
-    """Write the page to look at; without the extra ``report`` there is none, nor an old one."""
+    """Write the HTML report.  Without the extra ``report`` none is written, and an old one is removed."""
     path.unlink(missing_ok=True)
     if find_spec("vl_convert") is None:
         return
-    called = problem.catalogue.term_names
-    patients = [problem.hospital.patients[one] for one in np.flatnonzero(problem.hospital.part == TEST)]
+    name_of = problem.catalogue.term_names
+    patients = [problem.hospital.patients[index] for index in np.flatnonzero(problem.hospital.part == TEST)]
     write_report(
         path,
-        comparison.models["REPAIR"],
+        comparison.models["pairwise"],
         problem.calibration,
         problem.test,
         rows=PATIENTS_SHOWN,
-        row_texts=["; ".join(called[term] for term in terms) for terms in patients],
+        row_texts=["; ".join(name_of[term] for term in terms) for terms in patients],
         title="A rare-disease differential on simulated patients",
-        class_titles={one: f"{problem.names[label]} ({one})" for label, one in enumerate(problem.hospital.diseases)},
+        class_titles={name: f"{problem.names[label]} ({name})" for label, name in enumerate(problem.hospital.diseases)},
         diagnosis=diagnosis,
     )
 
@@ -335,20 +322,20 @@ def _disease_csv(problem: Differential) -> str:
         np.bincount(hospital.labels[hospital.part == part], minlength=len(hospital.diseases))
         for part in (TRAINING, CALIBRATION, TEST)
     ]
-    for label, one in enumerate(hospital.diseases):
+    for label, disease in enumerate(hospital.diseases):
         counts = [int(counts[label]) for counts in of_part]
-        writer.writerow([one, problem.names[label], len(problem.catalogue.annotations[one]), *counts])
+        writer.writerow([disease, problem.names[label], len(problem.catalogue.annotations[disease]), *counts])
     return stream.getvalue()
 
 
 def _made(folder: "str | PathLike[str]") -> Path:
-    """Make the folder before the work starts, so that nobody waits for an error."""
-    place = Path(folder)
+    """Create the folder before any work is done, so an error does not come late."""
+    target = Path(folder)
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        target.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be a folder ({error.strerror}); name another one") from None
-    return place
+        raise InputError(f"the folder {folder} cannot be created ({error.strerror}); name another folder") from None
+    return target
 
 
 def _write(path: Path, text: str) -> None:

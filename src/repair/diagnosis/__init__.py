@@ -1,6 +1,5 @@
-"""What the rows say about the method's assumptions, and whether a correction is worth having."""
+"""``diagnose``: whether a correction is worth having, and checks of the calibration rows."""
 
-from repair.diagnosis.applicability import NotApplicable
 from repair.diagnosis.checks import Check
 from repair.diagnosis.diagnose import Diagnosis, diagnose
 from repair.diagnosis.dispersion import Dispersion, threshold_dispersion
@@ -9,6 +8,7 @@ from repair.diagnosis.pairs import PairCounts, WorstPair, contradictory_pairs
 from repair.diagnosis.quintiles import QuintileGain, QuintileGains, quintile_gains
 from repair.diagnosis.separability import Separability
 from repair.diagnosis.verdict import Verdict
+from repair.stats.not_applicable import NotApplicable
 
 __all__ = [
     "Check",

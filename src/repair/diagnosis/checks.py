@@ -1,4 +1,4 @@
-"""Checks of the calibration rows: each has a code that never changes, a meaning and a remedy."""
+"""The checks of the calibration rows.  Each has a fixed code, a title, a severity and a remedy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,18 +14,19 @@ Outcome: TypeAlias = Literal["passed", "failed", "not applicable"]
 
 @dataclass(frozen=True)
 class Check:
-    """One check and what came out.
+    """One check and its outcome.
 
     Attributes
     ----------
     code : str
-        ``"RP101"`` and so on; a code never changes its meaning.
+        ``"RP101"`` and so on.  A code never changes its meaning.
     title : str
+        A short name.
     severity : {"info", "warning", "error"}
-        How much it matters if the check fails.
+        How serious it is if the check fails.
     outcome : {"passed", "failed", "not applicable"}
     explanation : str
-        What was found, with its numbers; why, where the check is not applicable.
+        What was found, with the numbers, or why the check is not applicable.
     remedy : str
         What to do if it fails.
     """
@@ -39,11 +40,11 @@ class Check:
 
     @property
     def passed(self) -> bool | None:
-        """True or False; None where the check is not applicable."""
+        """Whether the check passed, or None if it is not applicable."""
         return None if self.outcome == "not applicable" else self.outcome == "passed"
 
     def __str__(self) -> str:
-        """Return the finding, and the remedy if there is something to mend."""
+        """Return the outcome and the explanation, and the remedy if the check failed."""
         remedy = f" {self.remedy}" if self.outcome == "failed" else ""
         return f"{self.code} {self.severity}, {self.title} ({self.outcome}): {self.explanation}{remedy}"
 
@@ -54,12 +55,13 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     Examples
     --------
     >>> import numpy as np
-    >>> from repair.calibration import CalibrationSet
+    >>> from repair import ScoreSet
+    >>> from repair.data.calibration_set import CalibrationSet
     >>> from repair.diagnosis.checks import CheckInputs, run_checks
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 4, size=100)
     >>> scores = rng.normal(size=(100, 4)) + 2 * np.eye(4)[labels]
-    >>> checks = run_checks(CheckInputs(CalibrationSet.build(scores, labels, 3), scores))
+    >>> checks = run_checks(CheckInputs(CalibrationSet.build(ScoreSet(scores, labels), 3)))
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
     >>> print(checks[-3])
@@ -70,7 +72,7 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
 
 @dataclass(frozen=True)
 class Spec:
-    """What is fixed about a check; `find` returns (passed, explanation), with None for not applicable."""
+    """The definition of a check.  `find` returns (passed, explanation), with None if it is not applicable."""
 
     code: str
     title: str
@@ -91,59 +93,65 @@ CHECKS: tuple[Spec, ...] = (
         "RP102",
         "low coverage",
         "error",
-        "Check that labels and score columns are in the same class order; then raise n_candidates.",
+        "Check that labels and score columns are in the same class order. If they are, raise n_candidates.",
         findings.low_coverage,
     ),
     Spec(
         "RP103",
         "classes without calibration rows",
         "info",
-        "Label rows of these classes; until then their offsets are neutral.",
+        "Label rows of these classes. Until then their offsets are neutral.",
         findings.without_rows,
     ),
     Spec(
         "RP104",
         "few rows per class",
         "info",
-        "Label more rows of rare classes, or use shrinkage='eb' or selection='evidence'.",
+        "Label more rows of rare classes, or use shrinkage='eb' or tuning='evidence'.",
         findings.few_per_class,
     ),
     Spec(
         "RP105",
         "shift of class shares",
         "warning",
-        "Calibrate on rows that are like the traffic, or pass target_prior when reranking.",
+        "Calibrate on rows like those you will rerank, or pass target_prior when reranking.",
         findings.shift,
     ),
     Spec(
         "RP106",
-        "probabilities for scores",
+        "probabilities instead of scores",
         "error",
         "Pass logits, or np.log of the probabilities.",
         findings.probabilities,
     ),
-    Spec("RP107", "masks for scores", "error", "Use −Inf for a class that is not a candidate.", findings.masks),
+    Spec(
+        "RP107",
+        "masks instead of scores",
+        "error",
+        "Use −Inf for a class that is not a candidate.",
+        findings.masks,
+    ),
     Spec(
         "RP108",
         "duplicate rows",
         "warning",
-        "Drop the copies, or pass groups that hold them together; held-out gains are too good otherwise.",
+        "Drop the copies, or pass groups that keep them together. Otherwise held-out gains are too optimistic.",
         findings.duplicates,
     ),
     Spec(
         "RP109",
         "near-duplicate rows",
         "warning",
-        "Find out where they come from; pass groups that hold copies of one input together.",
+        "Find out where they come from, and pass groups that keep copies of one input together.",
         findings.near_duplicates,
     ),
-    Spec("RP110", "test rows in calibration", "error", "Take these rows out of one of the sets.", findings.leakage),
+    Spec("RP110", "test rows in calibration", "error", "Remove these rows from one of the sets.", findings.leakage),
     Spec("RP111", "too few rows or groups", "error", "Label more rows, from more groups.", findings.too_few),
     Spec(
         "RP112",
         "group concentration",
         "warning",
-        "Label rows of other groups; results depend on this one.",
+        "Label rows of other groups, because the results depend too much on this one.",
         findings.concentration,
     ),
     Spec(
@@ -153,7 +161,7 @@ CHECKS: tuple[Spec, ...] = (
         "RP114",
         "first but never right",
         "error",
-        "Take columns that hold no scores out, or name the classes (class_names; on the command line --classes).",
+        "Remove columns that are not scores, or name the classes (class_names, on the command line --classes).",
         findings.never_right,
     ),
 )

@@ -1,66 +1,71 @@
-"""``diagnose``: whether a correction is worth having, which one, and whether the rows can tell."""
+"""``diagnose``: whether a correction is worth having, which one, and whether there are enough rows to decide."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import AnyArray
-from repair.auto import AutoChoice
-from repair.calibration import CalibrationSet
-from repair.diagnosis.applicability import NotApplicable
+from repair._utils.json import plain
+from repair._utils.progress import progress_bar
+from repair._utils.text_tables import text_table
+from repair.data.calibration_set import CalibrationSet
+from repair.data.score_set import ScoreSet, as_score_set
+from repair.data.shortlist import Shortlist
 from repair.diagnosis.checks import Check, CheckInputs, run_checks
 from repair.diagnosis.dispersion import Dispersion, threshold_dispersion
 from repair.diagnosis.expected import ExpectedContradictions, expected_contradictions
-from repair.diagnosis.pairs import PairCounts, WorstPair, contradictory_pairs
-from repair.diagnosis.plain import plain
+from repair.diagnosis.pairs import PAIR_HEADER, PairCounts, WorstPair, contradictory_pairs
 from repair.diagnosis.quintiles import QuintileGains, quintile_gains
 from repair.diagnosis.separability import HeldOut, Separability, held_out, separability
 from repair.diagnosis.verdict import Verdict, give_verdict
 from repair.errors import InputError
-from repair.inputs import check_count
-from repair.named import align_columns
-from repair.progress import progress_bar
-from repair.reranker import Reranker
-from repair.score_set import ScoreSet
-from repair.shortlist import Shortlist
-from repair.tables import text_table
+from repair.model.tuning_records import AutoChoice
+from repair.rerankers.reranker import Reranker
+from repair.stats.not_applicable import NotApplicable
+from repair.stats.row_weights import number_of_units
+from repair.validation.checks import check_count
 
 __all__ = ["Diagnosis", "diagnose", "diagnose_checked"]
 
-#: Worst pairs that are kept, and printed.
+#: Number of worst pairs that are stored, and that are printed.
 WORST_KEPT, WORST_SHOWN = 10, 5
-#: Parts of the work that progress is shown by; the last is what follows the fits.
+#: Number of steps of the progress bar.
 STEPS = 5
+FIX_FIRST = "Fix these errors first; the results below are not reliable until you do:"
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What the calibration rows say; prints as the verdict, a summary and the checks that failed.
+    """The result of `diagnose`.  It prints as the verdict, the numbers behind it and the checks that failed.
 
     Attributes
     ----------
     verdict : Verdict
+        What to do.
     auto : AutoChoice
-        What the verdict rests on.
+        The choice of ``mode="auto"``, on which the verdict is based.
     held_out : HeldOut or NotApplicable
-        What Base, Classwise and Pairwise do on rows they were not fitted on.
+        Results of Base, Classwise and Pairwise on rows that they were not fitted on.
     separability : Separability or NotApplicable
         Held-out gains of Pairwise over Classwise and of Classwise over Base.
     pairs : PairCounts
+        The two-way pairs of classes, contradictory or not.
     expected : ExpectedContradictions
-        Their number under a fitted Classwise model, the excess and its p-value.
+        The number of contradictory pairs that a fitted Classwise model expects, the excess and its
+        p-value.
     worst_pairs : tuple of WorstPair
-        By class name, those with the most rows first: one odd row can make a large overlap, but
-        not many rows.
+        Contradictory pairs by class name, those with the most rows first.  A single unusual row can
+        cause a large overlap, so the number of rows is the better criterion.
     dispersion : Dispersion
+        The threshold dispersion.
     quintiles : QuintileGains or NotApplicable
         Held-out ΔHit@1 of Pairwise over Classwise by fifths of the rare classes.
     checks : tuple of Check
+        All checks, in the order of their codes.
     n_rows, n_covered, n_classes, n_candidates : int
     n_groups : int or None
+        Number of groups, or None if no groups were given.
     """
 
     verdict: Verdict
@@ -85,12 +90,11 @@ class Diagnosis:
         return tuple(check for check in self.checks if check.outcome == "failed")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as plain data for ``json.dumps``; NaN and infinities become None."""
-        rungs = ("rung", "lambda_a", "lambda_theta", "dial", "gain", "p_value")
+        """Return the numbers as plain data for ``json.dumps``.  NaN and infinities become None."""
         numbers: dict[str, Any] = plain(
             {
                 "verdict": self.verdict,
-                "rungs": [{name: getattr(one, name) for name in rungs} for one in self.auto.rungs],
+                "candidates": self.auto.candidates,
                 "separability": self.separability,
                 "contradictory_pairs": self._counts(),
                 "worst_pairs": self.worst_pairs,
@@ -116,58 +120,60 @@ class Diagnosis:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        """Return errors if any, the verdict, what it rests on, and the other checks that did not pass."""
+        """Return the failed checks of severity error, the verdict, its numbers, and the other failed checks."""
         groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
         sizes = f"{self.n_rows} rows{groups}, {self.n_covered} covered; {self.n_classes} classes"
         errors = [str(check) for check in self.failed if check.severity == "error"]
         others = [str(check) for check in self.failed if check.severity != "error"]
         pairs = [_pair_table(self.worst_pairs[:WORST_SHOWN])] if self.worst_pairs else []
         parts = [
-            *(["\n".join(["First mend this; no number below can be trusted before:", *errors])] if errors else []),
+            "\n".join([FIX_FIRST, *errors]) if errors else "",
             self.verdict,
             f"{sizes}, {self.n_candidates} candidates",
-            f"Does it take a pairwise term, or do offsets do?\n{self.separability}",
-            f"Pairs of classes that no offsets can order right on all rows; noise alone makes some.\n{self.expected}",
+            f"Are pairwise terms needed, or do offsets suffice?\n{self.separability}",
+            f"Pairs of classes that no offsets can order correctly on all rows. Some arise by chance.\n{self.expected}",
             *pairs,
-            f"By how much the score at which one class should pass another varies.\n{self.dispersion}",
-            f"Where a pairwise term helps rare classes, by that variation.\n{self.quintiles}",
-            "\n".join(others) or ("" if errors else "All checks that apply passed."),
+            f"How much the score gap between a class and a rival varies between rows.\n{self.dispersion}",
+            f"Gain of pairwise terms on rare classes, by threshold dispersion.\n{self.quintiles}",
+            "\n".join(others) or ("" if errors else "All applicable checks passed."),
         ]
         return "\n\n".join(str(part) for part in parts if str(part))
 
 
 def diagnose(
-    scores: ArrayLike | Shortlist,
-    labels: ArrayLike,
-    class_counts: ArrayLike | None = None,
+    scores: ArrayLike | Shortlist | ScoreSet,
+    labels: ArrayLike | None = None,
     *,
-    similarity: Any = None,
-    groups: Any = None,
-    class_names: Any = None,
     test: ScoreSet | None = None,
     n_candidates: int = 10,
     draws: int = 200,
-    seed: int = 0,
+    random_state: int = 0,
     progress: bool = False,
+    **fields: Any,
 ) -> Diagnosis:
-    """Say whether these scores need a correction, which one, and whether the rows suffice to tell.
+    """Return whether these scores need a correction, which one, and whether there are enough rows to decide.
 
     Parameters
     ----------
-    scores : array_like (n, K) or Shortlist
+    scores : array_like (n, K), Shortlist, or ScoreSet
         The frozen classifier's scores on calibration rows, as in ``Reranker.fit``.
     labels : array_like (n,)
-    class_counts, similarity, groups, class_names
-        As in ``Reranker.fit``.
+        True classes, as in ``Reranker.fit``.
     test : ScoreSet, optional
-        Looked through for calibration rows; only its scores are read, never its labels.
+        Test rows that should not be among the calibration rows.  Pass them to check this.  Only
+        their scores are read, never their labels.
     n_candidates : int, default 10
+        Width k of the shortlist, as in `Reranker`.
     draws : int, default 200
-        Draws of labels for the expected number of contradictory pairs.
-    seed : int, default 0
-        Of folds and draws.
+        Number of draws of labels from which the expected number of contradictory pairs is computed.
+        More draws take longer and give a more precise p-value.
+    random_state : int, default 0
+        Seed for folds and draws.
     progress : bool, default False
-        Show how far it is (needs the extra ``cli``).
+        Whether to show a progress bar (needs the extra ``cli``).
+    **fields
+        Any other information about rows and classes, as in ``Reranker.fit``.  Pass everything that
+        you would pass to the fit.
 
     Returns
     -------
@@ -180,23 +186,15 @@ def diagnose(
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 6, size=40)
     >>> scores = rng.normal(size=(40, 6)) + 2 * np.eye(6)[labels]
-    >>> result = diagnose(scores, labels, [60, 50, 40, 30, 20, 10], n_candidates=4, draws=20)
+    >>> result = diagnose(scores, labels, class_counts=[60, 50, 40, 30, 20, 10], n_candidates=4, draws=20)
     >>> result.verdict.answer
     'too few rows to say'
     >>> [check.code for check in result.failed]
     ['RP111']
     """
-    count, first_seed = check_count(draws, "draws"), check_count(seed, "seed", low=0)
-    calibration = CalibrationSet.build(
-        scores,
-        labels,
-        n_candidates,
-        class_counts=class_counts,
-        similarity=similarity,
-        groups=groups,
-        class_names=class_names,
-    )
-    inputs = CheckInputs(calibration, _dense(scores, calibration), _test_shortlist(test, calibration), first_seed)
+    count, seed = check_count(draws, "draws"), check_count(random_state, "random_state", low=0)
+    calibration = CalibrationSet.build(as_score_set(scores, labels, fields), n_candidates)
+    inputs = CheckInputs(calibration, _test_shortlist(test, calibration), seed)
     with progress_bar("diagnosing", STEPS, show=progress) as step:
         return diagnose_checked(inputs, count, step)
 
@@ -208,19 +206,34 @@ def diagnose_checked(
     auto: AutoChoice | None = None,
     chosen_on: CalibrationSet | None = None,
 ) -> Diagnosis:
-    """Do as `diagnose`, for rows that have been checked.
+    """Diagnose already validated rows.
 
-    `auto` is its choice, if that is known, and `chosen_on` the rows it looked at, if not at all of them.
+    Parameters
+    ----------
+    inputs : CheckInputs
+        The rows, and the seed for folds and draws.
+    draws : int
+        Number of draws of labels, as in `diagnose`.
+    step : callable
+        Called after each step of the work.
+    auto : AutoChoice, optional
+        What ``mode="auto"`` chose on these rows.  By default it is fitted here.
+    chosen_on : CalibrationSet, optional
+        The rows on which `auto` was fitted, if these are not all rows.
+
+    Returns
+    -------
+    Diagnosis
     """
-    calibration, seed = inputs.calibration, inputs.seed
+    calibration, seed = inputs.calibration, inputs.random_state
     shortlist, labels, groups = calibration.shortlist, calibration.labels, calibration.groups
-    classwise = Reranker(shortlist.n_candidates, "classwise", shrinkage="eb").fit_checked(calibration)
+    classwise = Reranker("classwise", shrinkage="eb").fit_checked(calibration)
     step()
     if auto is None:
-        auto = Reranker(shortlist.n_candidates, "auto", seed=seed).fit_checked(calibration).auto_
+        auto = Reranker("auto", random_state=seed).fit_checked(calibration).auto_
     assert auto is not None
     step()
-    rows = held_out(calibration, seed=seed)
+    rows = held_out(calibration, random_state=seed)
     step()
     pairs, dispersion = contradictory_pairs(shortlist, labels), threshold_dispersion(shortlist, labels)
     step()
@@ -230,7 +243,7 @@ def diagnose_checked(
         held_out=rows,
         separability=rows if isinstance(rows, NotApplicable) else separability(rows, calibration),
         pairs=pairs,
-        expected=expected_contradictions(shortlist, labels, classwise, draws=draws, seed=seed),
+        expected=expected_contradictions(shortlist, labels, classwise, draws=draws, random_state=seed),
         worst_pairs=pairs.worst(WORST_KEPT, class_names=calibration.table.class_names, by="rows"),
         dispersion=dispersion,
         quintiles=_quintiles(calibration, dispersion, rows),
@@ -239,7 +252,7 @@ def diagnose_checked(
         n_covered=int(calibration.covered.sum()),
         n_classes=calibration.table.n_classes,
         n_candidates=shortlist.n_candidates,
-        n_groups=None if groups is None else int(groups.max()) + 1,
+        n_groups=None if groups is None else number_of_units(len(labels), groups),
     )
 
 
@@ -248,22 +261,14 @@ def _quintiles(
 ) -> QuintileGains | NotApplicable:
     if isinstance(rows, NotApplicable):
         return rows
-    given = calibration.table.class_counts
     return quintile_gains(
         dispersion,
         rows.hits["pairwise"],
         rows.hits["classwise"],
-        calibration.label_counts() if given is None else given,
+        calibration.class_counts,
         groups=calibration.groups,
         sample_weight=calibration.importance,
     )
-
-
-def _dense(scores: ArrayLike | Shortlist, calibration: CalibrationSet) -> AnyArray | None:
-    """Return all scores in class order, if they were given."""
-    if isinstance(scores, Shortlist):
-        return None
-    return np.atleast_2d(np.asarray(align_columns(scores, calibration.table.class_names)))
 
 
 def _test_shortlist(test: ScoreSet | None, calibration: CalibrationSet) -> Shortlist | None:
@@ -275,11 +280,13 @@ def _test_shortlist(test: ScoreSet | None, calibration: CalibrationSet) -> Short
     if shortlist.n_classes != calibration.table.n_classes:
         raise InputError(
             f"test has {shortlist.n_classes} classes, but scores has {calibration.table.n_classes}; "
-            "pass scores of the same classifier"
+            "pass scores of the same classes"
         )
     return shortlist
 
 
 def _pair_table(pairs: tuple[WorstPair, ...]) -> str:
-    lines = [[one.first, one.second, str(one.rows_first), str(one.rows_second), f"{one.overlap:.3f}"] for one in pairs]
-    return text_table(["u", "v", "rows of u", "rows of v", "overlap"], lines, text_columns=(0, 1))
+    lines = [
+        [pair.first, pair.second, str(pair.rows_first), str(pair.rows_second), f"{pair.overlap:.3f}"] for pair in pairs
+    ]
+    return text_table(PAIR_HEADER, lines, text_columns=(0, 1))

@@ -1,67 +1,70 @@
-"""Rows that occur twice: within the calibration set, or in calibration and test."""
+"""Duplicate rows: within the calibration set, or in both calibration and test set."""
 
 import numpy as np
 
-from repair.arrays import AnyArray, BoolArray, IntArray
-from repair.shortlist import Shortlist
+from repair._utils.arrays import AnyArray, BoolArray, IntArray
+from repair.data.shortlist import Shortlist
 
-__all__ = ["exact_twins", "in_both", "near_twins"]
+__all__ = ["exact_duplicates", "in_both", "near_duplicates"]
 
-#: Scores that differ by less, relative to their size, come from the same input.
+#: Scores that differ by at most this, relative to their size, are taken to come from the same input.
 CLOSE = 1e-6
 
 
-def exact_twins(shortlist: Shortlist, labels: IntArray, groups: IntArray | None, dense: AnyArray | None) -> BoolArray:
-    """Say which rows have the scores and the label of a row of another group.
+def exact_duplicates(
+    shortlist: Shortlist, labels: IntArray, groups: IntArray | None, dense: AnyArray | None
+) -> BoolArray:
+    """Return which rows have the same scores and label as a row of another group.
 
-    Copies inside one group do no harm: folds and tests keep groups whole.
+    Copies within one group are harmless, because folds and tests keep groups whole.
 
     Examples
     --------
     >>> import numpy as np
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import exact_twins
+    >>> from repair.diagnosis.duplicates import exact_duplicates
     >>> scores = np.array([[2.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]])
-    >>> exact_twins(Shortlist.from_scores(scores, 2), np.array([0, 0, 1, 1]), None, scores).tolist()
+    >>> exact_duplicates(Shortlist.from_scores(scores, 2), np.array([0, 0, 1, 1]), None, scores).tolist()
     [True, True, False, False]
     """
     groups = _own_groups(len(shortlist)) if groups is None else groups
     rows = np.column_stack([labels, shortlist.ids, np.where(shortlist.mask, shortlist.scores, 0.0)])
-    found = _spread(_codes(rows), groups)
-    if dense is None or not found.any():
-        return found
-    # Few rows agree on a whole shortlist; only those need all their scores compared.
-    which = np.flatnonzero(found)
+    copies = _in_several_groups(_codes(rows), groups)
+    if dense is None or not copies.any():
+        return copies
+    # Few rows agree on a whole shortlist, so all scores are compared only for those.
+    which = np.flatnonzero(copies)
     rest = np.column_stack([labels[which], np.asarray(dense)[which].astype(np.float64)])
     result = np.zeros(len(shortlist), dtype=bool)
-    result[which] = _spread(_codes(rest), groups[which])
+    result[which] = _in_several_groups(_codes(rest), groups[which])
     return result
 
 
-def near_twins(shortlist: Shortlist, groups: IntArray | None) -> BoolArray:
-    """Say which rows have the candidates of a row of another group in the same order, and nearly its scores.
+def near_duplicates(shortlist: Shortlist, groups: IntArray | None) -> BoolArray:
+    """Return which rows have the same candidates in the same order as a row of another group, with nearly equal scores.
 
-    Rows are sorted and neighbours compared, so a twin can be missed where other rows come between.
+    Rows are sorted and only neighbours are compared, so a duplicate is missed if other rows are sorted
+    between the two.
 
     Examples
     --------
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import near_twins
-    >>> near_twins(Shortlist.from_scores([[2.0, 1.0], [0.5, 1.0], [2.0, 1.0 + 1e-9]], 2), None).tolist()
+    >>> from repair.diagnosis.duplicates import near_duplicates
+    >>> near_duplicates(Shortlist.from_scores([[2.0, 1.0], [0.5, 1.0], [2.0, 1.0 + 1e-9]], 2), None).tolist()
     [True, False, True]
     """
-    return _spread(_near_codes(shortlist), _own_groups(len(shortlist)) if groups is None else groups)
+    return _in_several_groups(_near_codes(shortlist), _own_groups(len(shortlist)) if groups is None else groups)
 
 
 def in_both(calibration: Shortlist, test: Shortlist) -> tuple[int, int]:
-    """Return how many calibration rows nearly equal a test row, and how many test rows a calibration row.
+    """Return how many calibration rows nearly equal a test row, and how many test rows nearly equal a calibration row.
 
     Examples
     --------
     >>> from repair import Shortlist
     >>> from repair.diagnosis.duplicates import in_both
-    >>> one = Shortlist.from_scores([[2.0, 1.0], [0.5, 1.0]], 2)
-    >>> in_both(one, one.take([1, 1]))
+    >>> shortlist = Shortlist.from_scores([[2.0, 1.0], [0.5, 1.0]], 2)
+    >>> in_both(shortlist, shortlist.take([1, 1]))
     (1, 2)
     """
     k = min(calibration.n_candidates, test.n_candidates)
@@ -71,8 +74,8 @@ def in_both(calibration: Shortlist, test: Shortlist) -> tuple[int, int]:
         calibration.n_classes,
     )
     side = np.repeat([0, 1], [len(calibration), len(test)]).astype(np.int32)
-    found = _spread(_near_codes(together), side)
-    return int(found[side == 0].sum()), int(found[side == 1].sum())
+    shared = _in_several_groups(_near_codes(together), side)
+    return int(shared[side == 0].sum()), int(shared[side == 1].sum())
 
 
 def _own_groups(n_rows: int) -> IntArray:
@@ -80,12 +83,12 @@ def _own_groups(n_rows: int) -> IntArray:
 
 
 def _codes(rows: AnyArray) -> AnyArray:
-    """Give equal rows of an array one number."""
+    """Return a code for each row of an array.  Equal rows have the same code."""
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def _near_codes(shortlist: Shortlist) -> AnyArray:
-    """Give rows with equal candidates and nearly equal scores one number."""
+    """Return a code for each row.  Rows with equal candidates and nearly equal scores have the same code."""
     scores = np.where(shortlist.mask, shortlist.scores, 0.0)
     ids = _codes(shortlist.ids)
     order = np.lexsort((*scores.T[::-1], ids))
@@ -99,8 +102,8 @@ def _near_codes(shortlist: Shortlist) -> AnyArray:
     return codes
 
 
-def _spread(codes: AnyArray, groups: IntArray) -> BoolArray:
-    """Say which rows share their code with a row of another group."""
-    places = np.unique(np.column_stack([codes, groups]), axis=0)
-    found: BoolArray = np.bincount(places[:, 0])[codes] > 1
-    return found
+def _in_several_groups(codes: AnyArray, groups: IntArray) -> BoolArray:
+    """Return which rows have the same code as a row of another group."""
+    pairs = np.unique(np.column_stack([codes, groups]), axis=0)
+    several: BoolArray = np.bincount(pairs[:, 0])[codes] > 1
+    return several

@@ -1,23 +1,24 @@
-"""What each check looks for: every function returns whether it is well, and the numbers in a sentence."""
+"""The functions behind the checks.  Each returns whether the check passed, and a sentence with the numbers."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray
-from repair.auto import FEWEST_GROUPS, FEWEST_ROWS
-from repair.calibration import (
+from repair._utils.arrays import AnyArray, FloatArray
+from repair.data.calibration_set import CalibrationSet
+from repair.data.shortlist import Shortlist
+from repair.data.suspicious_inputs import (
     LOW_COVERAGE,
-    CalibrationSet,
     describe_unknown,
-    effective_number,
     first_but_never_right,
     look_like_probabilities,
     masked_row,
 )
-from repair.diagnosis.duplicates import exact_twins, in_both, near_twins
-from repair.shortlist import Shortlist
+from repair.diagnosis.duplicates import exact_duplicates, in_both
+from repair.diagnosis.duplicates import near_duplicates as has_near_duplicate
+from repair.stats.folds import FEWEST_GROUPS, FEWEST_ROWS
+from repair.stats.row_weights import effective_number
 
 __all__ = [
     "CheckInputs",
@@ -38,68 +39,68 @@ __all__ = [
     "without_rows",
 ]
 
-#: (passed, explanation), with None where the check is not applicable.
+#: (passed, explanation), with None if the check is not applicable.
 Finding: TypeAlias = tuple[bool | None, str]
 
-#: Below this coverage more than a tenth of the rows are beyond any reranking.
+#: Below this coverage, reranking cannot help more than a tenth of the rows.
 GOOD_COVERAGE = 0.9
-#: A class with fewer rows (groups) than this has an offset that is mostly its group's mean.
+#: With fewer rows (or groups) than this, the offset of a class is mostly the mean of its group.
 FEW_PER_CLASS = 5
-#: Shares that differ by less than this, beyond chance, change few decisions.
+#: A shift that exceeds chance by less than the first number changes few decisions.  The other two are the level and the
+#: number of draws of the test.
 SMALL_SHIFT, SHIFT_LEVEL, SHIFT_DRAWS = 0.05, 0.01, 199
-#: Share of rows with a twin from which on folds are no longer independent.
-MANY_TWINS = 0.01
-#: A group with a larger share of the rows decides results alone.
+#: From this share of duplicate rows on, the check fails, because folds are no longer independent.
+MANY_DUPLICATES = 0.01
+#: A group with a larger share of the rows than this dominates the results.
 LARGE_GROUP = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class CheckInputs:
-    """What the checks look at: checked rows, all scores if they are known, and test shortlists."""
+    """The inputs of the checks: validated calibration rows, the shortlists of test rows if given, and a seed."""
 
     calibration: CalibrationSet
-    dense: AnyArray | None = None
     test: Shortlist | None = None
-    seed: int = 0
+    random_state: int = 0
 
 
 def ceiling(inputs: CheckInputs) -> Finding:
-    """Coverage at k, and at 2k if all scores are known."""
+    """Check the coverage with k candidates.  It is also reported for 2k if all scores are known."""
     calibration = inputs.calibration
     k, share = calibration.shortlist.n_candidates, float(calibration.covered.mean())
-    text = f"Accuracy cannot exceed the coverage, {100 * share:.1f} % with {k} candidates"
-    if inputs.dense is None:
-        return share >= GOOD_COVERAGE, f"{text} (with more it is unknown: only shortlists were given)."
+    text = f"Accuracy cannot exceed the coverage, which is {100 * share:.1f} % with {k} candidates"
+    if inputs.calibration.all_scores is None:
+        return share >= GOOD_COVERAGE, f"{text} (unknown with more, because only shortlists were given)."
     wider = min(2 * k, calibration.table.n_classes)
-    more = Shortlist.from_scores(inputs.dense, wider).positions_of(calibration.labels) >= 0
+    more = Shortlist.from_scores(inputs.calibration.all_scores, wider).positions_of(calibration.labels) >= 0
     return share >= GOOD_COVERAGE, f"{text} and {100 * more.mean():.1f} % with {wider}."
 
 
 def low_coverage(inputs: CheckInputs) -> Finding:
-    """Coverage so low that something else is wrong."""
+    """Check that the coverage is not so low that labels and columns are probably in different orders."""
     share = float(inputs.calibration.covered.mean())
     return share >= LOW_COVERAGE, f"{100 * share:.1f} % of the rows have their label on the shortlist."
 
 
 def without_rows(inputs: CheckInputs) -> Finding:
-    """Classes that no row is labelled with."""
+    """Check that every class has a calibration row."""
     table = inputs.calibration.table
     empty = np.flatnonzero(inputs.calibration.label_counts() == 0)
     if len(empty) == 0:
         return True, f"Each of the {table.n_classes} classes has a calibration row."
-    shown = ", ".join(table.name_of(int(one)) for one in empty[:5])
+    shown = ", ".join(table.name_of(int(class_id)) for class_id in empty[:5])
     more = ", …" if len(empty) > 5 else ""
     return False, f"{len(empty)} of {table.n_classes} classes have no calibration row ({shown}{more})."
 
 
 def few_per_class(inputs: CheckInputs) -> Finding:
-    """Classes known from a handful of rows or groups."""
+    """Check that at most half of the classes that occur have few rows or groups."""
     calibration = inputs.calibration
-    known, unit = calibration.labels >= 0, "rows"
-    labels = calibration.labels[known]
+    labelled, unit = calibration.labels >= 0, "rows"
+    labels = calibration.labels[labelled]
     if calibration.groups is not None:
-        # A class is known from as many groups as it occurs in, not from as many copies.
-        labels, unit = np.unique(np.column_stack([labels, calibration.groups[known]]), axis=0)[:, 0], "groups"
+        # Rows of one group may be copies, so count the groups in which a class occurs.
+        labels, unit = np.unique(np.column_stack([labels, calibration.groups[labelled]]), axis=0)[:, 0], "groups"
     counts = np.unique(labels, return_counts=True)[1]
     few = int((counts < FEW_PER_CLASS).sum())
     text = f"{few} of the {len(counts)} classes that occur have fewer than {FEW_PER_CLASS} {unit}"
@@ -107,31 +108,31 @@ def few_per_class(inputs: CheckInputs) -> Finding:
 
 
 def shift(inputs: CheckInputs) -> Finding:
-    """Class shares of training and calibration, by total variation with a simulated null."""
+    """Check the total variation between the class shares of training and calibration against a simulated null."""
     calibration, counts = inputs.calibration, inputs.calibration.table.class_counts
     if counts is None:
         return None, "class_counts was not given, so the training shares are unknown."
-    known = calibration.labels >= 0
-    mass = np.bincount(calibration.labels[known], calibration.importance[known], minlength=len(counts))
+    labelled = calibration.labels >= 0
+    mass = np.bincount(calibration.labels[labelled], calibration.importance[labelled], minlength=len(counts))
     shares = mass / mass.sum()
-    groups = None if calibration.groups is None else calibration.groups[known]
-    n_units = max(1, round(effective_number(calibration.importance[known], groups)))
+    groups = None if calibration.groups is None else calibration.groups[labelled]
+    n_units = max(1, round(effective_number(calibration.importance[labelled], groups)))
     distance = _variation(shares, counts / counts.sum())
-    chance = _chance_variation(shares, counts, n_units, inputs.seed)
+    chance = _chance_variation(shares, counts, n_units, inputs.random_state)
     p_value = (1 + int((chance >= distance).sum())) / (SHIFT_DRAWS + 1)
     text = f"{100 * distance:.1f} % of the rows would have to change class to match the training shares"
-    expected = f"chance alone brings {100 * chance.mean():.1f} %, p = {p_value:.2g}"
+    expected = f"{100 * chance.mean():.1f} % are expected by chance, p = {p_value:.2g}"
     return p_value > SHIFT_LEVEL or distance - chance.mean() < SMALL_SHIFT, f"{text} ({expected})."
 
 
 def _variation(left: FloatArray, right: FloatArray) -> float:
-    """Total-variation distance of two sets of shares."""
+    """Return the total-variation distance between two vectors of shares."""
     return float(0.5 * np.abs(left - right).sum())
 
 
-def _chance_variation(shares: FloatArray, counts: FloatArray, n_units: int, seed: int) -> FloatArray:
-    """Return distances between two samples of these sizes if both came from the pooled shares."""
-    rng, n_train = np.random.default_rng(seed), max(1, round(float(counts.sum())))
+def _chance_variation(shares: FloatArray, counts: FloatArray, n_units: int, random_state: int) -> FloatArray:
+    """Return simulated distances between two samples of these sizes if both come from the pooled shares."""
+    rng, n_train = np.random.default_rng(random_state), max(1, round(float(counts.sum())))
     pooled = counts + n_units * shares
     pooled = pooled / pooled.sum()
     return np.array(
@@ -143,62 +144,68 @@ def _chance_variation(shares: FloatArray, counts: FloatArray, n_units: int, seed
 
 
 def probabilities(inputs: CheckInputs) -> Finding:
-    """Probabilities where logits are meant."""
+    """Check that the scores are not probabilities."""
     if look_like_probabilities(inputs.calibration.shortlist):
-        return False, "All scores lie between 0 and 1, and no row's add up to more than 1: probabilities, not logits."
+        return False, "All scores lie between 0 and 1, and no row sums to more than 1, so they look like probabilities."
     return True, "The scores do not look like probabilities."
 
 
 def never_right(inputs: CheckInputs) -> Finding:
-    """Look for a class that is first on most rows and never the label: a column that holds no scores."""
-    found = first_but_never_right(inputs.calibration)
-    if found is None:
-        return True, "No class is first on most rows without being right on any."
-    name = inputs.calibration.table.name_of(found[0])
-    return False, f"Class {name!r} is first on {100 * found[1]:.0f} % of the rows and the label of none."
+    """Check that no class is first on most rows but never the label, as a column without scores would be."""
+    wrong = first_but_never_right(inputs.calibration.shortlist, inputs.calibration.labels)
+    if wrong is None:
+        return True, "No class is first on most rows but never the label."
+    name = inputs.calibration.table.name_of(wrong[0])
+    return False, f"Class {name!r} is first on {100 * wrong[1]:.0f} % of the rows and is never the label."
 
 
 def masks(inputs: CheckInputs) -> Finding:
-    """Very low scores that mean 'not a candidate'."""
-    found = masked_row(inputs.calibration.shortlist)
-    if found is None:
+    """Check that no candidate has a very low score that was meant as "not a candidate"."""
+    masked = masked_row(inputs.calibration.shortlist)
+    if masked is None:
         return True, "No score looks like a mask."
-    return False, f"Row {found[0]} has a candidate with score {found[1]:g}, far below the others: a mask, not a score."
+    return (
+        False,
+        f"Row {masked[0]} has a candidate with score {masked[1]:g}, which is so low that it looks like a mask.",
+    )
 
 
 def _exact(inputs: CheckInputs) -> AnyArray:
     rows = inputs.calibration
-    return exact_twins(rows.shortlist, rows.labels, rows.groups, inputs.dense)
+    return exact_duplicates(rows.shortlist, rows.labels, rows.groups, rows.all_scores)
 
 
 def duplicates(inputs: CheckInputs) -> Finding:
-    """Rows with the scores and the label of another."""
-    return _twins(_exact(inputs), inputs, "the same scores and label as")
+    """Check that few rows have the same scores and label as another row."""
+    return _few_copies(_exact(inputs), inputs, "the same scores and label as")
 
 
 def near_duplicates(inputs: CheckInputs) -> Finding:
-    """Rows with nearly the scores of another, exact copies left out."""
-    near = near_twins(inputs.calibration.shortlist, inputs.calibration.groups) & ~_exact(inputs)
-    return _twins(near, inputs, "the candidates, in order, and to 1e-6 the scores of")
+    """Check that few rows have nearly the same scores as another row, without counting exact copies."""
+    near = has_near_duplicate(inputs.calibration.shortlist, inputs.calibration.groups) & ~_exact(inputs)
+    return _few_copies(near, inputs, "the same candidates in the same order, with scores equal up to 1e-6, as")
 
 
-def _twins(twins: AnyArray, inputs: CheckInputs, what: str) -> Finding:
+def _few_copies(copies: AnyArray, inputs: CheckInputs, what: str) -> Finding:
     other = "another row" if inputs.calibration.groups is None else "a row of another group"
-    share = float(twins.mean())
-    return share < MANY_TWINS, f"{int(twins.sum())} rows ({100 * share:.1f} %) have {what} {other}."
+    share = float(copies.mean())
+    return share < MANY_DUPLICATES, f"{int(copies.sum())} rows ({100 * share:.1f} %) have {what} {other}."
 
 
 def leakage(inputs: CheckInputs) -> Finding:
-    """Test rows that are calibration rows; reads scores only."""
+    """Check that no test row is a calibration row, by the scores only."""
     if inputs.test is None:
         return None, "No test set was given."
     ours, theirs = in_both(inputs.calibration.shortlist, inputs.test)
     share = 100 * theirs / len(inputs.test)
-    return theirs == 0, f"{theirs} test rows ({share:.1f} %) have the scores of one of {ours} calibration rows."
+    return (
+        theirs == 0,
+        f"{theirs} test rows ({share:.1f} %) have the scores (up to 1e-6) of one of {ours} calibration rows.",
+    )
 
 
 def too_few(inputs: CheckInputs) -> Finding:
-    """Rows and groups enough for held-out gains."""
+    """Check that there are enough rows and groups for held-out gains."""
     n_covered, groups = int(inputs.calibration.covered.sum()), inputs.calibration.groups
     enough, text = n_covered >= FEWEST_ROWS, f"{n_covered} covered rows ({FEWEST_ROWS} are needed)"
     if groups is not None:
@@ -209,17 +216,17 @@ def too_few(inputs: CheckInputs) -> Finding:
 
 
 def concentration(inputs: CheckInputs) -> Finding:
-    """Share of the rows that the largest group holds."""
+    """Check that no group has a large share of the rows."""
     groups = inputs.calibration.groups
     if groups is None:
         return None, "No groups were given."
     share = float(np.bincount(groups).max() / len(groups))
-    return share <= LARGE_GROUP, f"The largest of {int(groups.max()) + 1} groups holds {100 * share:.1f} % of the rows."
+    return share <= LARGE_GROUP, f"The largest of {int(groups.max()) + 1} groups has {100 * share:.1f} % of the rows."
 
 
 def unknown(inputs: CheckInputs) -> Finding:
-    """Label names that are no class."""
+    """Check that every label name is a known class."""
     if inputs.calibration.unknown_labels:
         text = describe_unknown(inputs.calibration.unknown_labels)
         return False, f"{text}."
-    return True, "Every label name is one of the classes."
+    return True, "Every label name is a known class."

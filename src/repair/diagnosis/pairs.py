@@ -1,4 +1,4 @@
-"""Contradictory pairs, counted from labels."""
+"""Contradictory pairs: pairs of classes that no offsets can order correctly on all labelled rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,18 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import AnyArray, BoolArray, FloatArray, IntArray, read_only
-from repair.diagnosis.meetings import covered_rows
-from repair.inputs import check_choice, check_class_names, check_count
-from repair.shortlist import Shortlist
-from repair.tables import text_table
+from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray, read_only
+from repair._utils.text_tables import text_table
+from repair.data.shortlist import Shortlist
+from repair.diagnosis.shared_shortlists import covered_rows
+from repair.validation.checks import check_choice, check_class_names, check_count
 
-__all__ = ["PairCounts", "WorstPair", "contradictory_pairs"]
+__all__ = ["PAIR_HEADER", "PairCounts", "WorstPair", "contradictory_pairs"]
+
+#: Header of a table of pairs.
+PAIR_HEADER = ["class u", "class v", "rows labelled u", "rows labelled v", "overlap of score gaps"]
 
 
 @dataclass(frozen=True)
 class WorstPair:
-    """A contradictory pair by name, with its rows and by how much its thresholds cross."""
+    """A contradictory pair by name, with the rows of each class and the overlap of the thresholds."""
 
     first: str
     second: str
@@ -28,27 +31,28 @@ class WorstPair:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts:
-    """The two-way pairs {u, v}: both are on the shortlist of rows of either label.
+    """The two-way pairs {u, v}, for which there are rows of either label with both on the shortlist.
 
-    With t = g_v − g_u, offsets rank u first where t < a_u − a_v.  A pair is contradictory if some
-    row labelled u has a t at or above that of some row labelled v: no cut serves both.
+    With t = g_v − g_u, offsets rank u above v if t < a_u − a_v.  A pair is contradictory if some row
+    labelled u has a t at or above that of some row labelled v, because no threshold is then right for
+    both.
 
     Attributes
     ----------
     first, second : ndarray of int32 (P,)
         Class ids u < v.
     rows_first, rows_second : ndarray of int32 (P,)
-        Rows labelled u and rows labelled v whose shortlist holds both.
+        Number of rows labelled u and of rows labelled v whose shortlist has both.
     max_t : ndarray (P,)
         Largest t among rows labelled u.
     min_t : ndarray (P,)
         Smallest t among rows labelled v.
     n_one_way : int
-        Pairs that have rows of one label only, and can tell nothing.
+        Number of pairs with rows of one label only, which cannot be contradictory.
     n_covered : int
-        Rows whose label is on the shortlist; no others are looked at.
+        Number of covered rows.  Other rows are ignored.
     n_classes : int
-        K.
+        Number of classes K.
     """
 
     first: IntArray
@@ -63,22 +67,22 @@ class PairCounts:
 
     @property
     def contradictory(self) -> BoolArray:
-        """Whether thresholds cross: max_t ≥ min_t."""
+        """Whether each pair is contradictory: max_t ≥ min_t."""
         return self.max_t >= self.min_t
 
     @property
     def overlap(self) -> FloatArray:
-        """By how much thresholds cross, max_t − min_t; negative where one cut serves all rows."""
+        """The overlap max_t − min_t of each pair.  It is negative if one threshold is right for all rows."""
         return self.max_t - self.min_t
 
     @property
     def n_two_way(self) -> int:
-        """Pairs with rows of both labels."""
+        """Number of pairs with rows of both labels."""
         return len(self.first)
 
     @property
     def n_contradictory(self) -> int:
-        """Pairs whose thresholds cross."""
+        """Number of contradictory pairs."""
         return int(self.contradictory.sum())
 
     def worst(
@@ -89,11 +93,17 @@ class PairCounts:
         Parameters
         ----------
         count : int, default 10
+            Largest number of pairs to return.
         class_names : sequence of str (K,), optional
-            Without them pairs are named by class id.
+            Names of the classes.  Without them, pairs are named by class id.
         by : {"overlap", "rows"}, default "overlap"
-            By how far thresholds cross, or by the rows of the label that has fewer; the other one
-            decides between equals.  One odd row can make a large overlap, but not many rows.
+            Whether to sort by the overlap, or by the number of rows of the label with fewer rows.
+            Ties are sorted by the other one.  Use ``"rows"`` if there are unusual rows, because one
+            of them is enough for a large overlap.
+
+        Returns
+        -------
+        tuple of WorstPair
         """
         check_choice(by, "by", ("overlap", "rows"))
         names = None if class_names is None else check_class_names(class_names, self.n_classes)
@@ -116,26 +126,26 @@ class PairCounts:
         """Return the counts and the ten worst pairs."""
         header = f"{self.n_contradictory} of {self.n_two_way} two-way pairs are contradictory"
         lines = [
-            [one.first, one.second, str(one.rows_first), str(one.rows_second), f"{one.overlap:.3f}"]
-            for one in self.worst()
+            [pair.first, pair.second, str(pair.rows_first), str(pair.rows_second), f"{pair.overlap:.3f}"]
+            for pair in self.worst()
         ]
-        table = text_table(["u", "v", "rows of u", "rows of v", "overlap"], lines, text_columns=(0, 1))
+        table = text_table(PAIR_HEADER, lines, text_columns=(0, 1))
         return f"{header}\n{table}" if lines else header
 
 
 def contradictory_pairs(shortlist: Shortlist, labels: ArrayLike) -> PairCounts:
-    """Count the pairs of classes that no fixed offsets can order as their rows are labelled.
+    """Count the pairs of classes that no fixed offsets can order correctly on all rows.
 
-    The theorem is about the true order; labels are drawn from it.  Where both labels are possible,
-    thresholds cross by chance too, so the count alone proves nothing: see
+    The theorem is about the Bayes order, of which labels are random draws.  If both labels are
+    possible, some pairs are contradictory by chance, so the count alone proves nothing.  See
     `expected_contradictions`.
 
     Parameters
     ----------
     shortlist : Shortlist
-        Raw base scores g.
+        Candidates with the base scores g.
     labels : array_like of int (n,)
-        Class ids; rows whose label is not on their shortlist (or −1) are not looked at.
+        Class ids.  Uncovered rows, whose label is −1 or not on the shortlist, are ignored.
 
     Returns
     -------
@@ -152,24 +162,24 @@ def contradictory_pairs(shortlist: Shortlist, labels: ArrayLike) -> PairCounts:
     >>> contradictory_pairs(shortlist, [1, 2, 0]).worst(1)
     (WorstPair(first='0', second='2', rows_first=1, rows_second=1, overlap=5.0),)
     """
-    known, rows, positions = covered_rows(shortlist, labels)
-    keys, leads = _label_against_rivals(shortlist, known, rows, positions)
+    ids, rows, positions = covered_rows(shortlist, labels)
+    keys, leads = _label_against_rivals(shortlist, ids, rows, positions)
     kinds, starts, counts = _runs(keys)
     largest = np.maximum.reduceat(leads, starts) if len(starts) else np.empty(0)
     label, rival = kinds // shortlist.n_classes, kinds % shortlist.n_classes
-    turned = rival * shortlist.n_classes + label
-    back = np.minimum(np.searchsorted(kinds, turned), max(len(kinds) - 1, 0))
-    both = kinds[back] == turned
-    one = np.flatnonzero(both & (label < rival))
-    other = back[one]
+    swapped = rival * shortlist.n_classes + label
+    back = np.minimum(np.searchsorted(kinds, swapped), max(len(kinds) - 1, 0))
+    both = kinds[back] == swapped
+    first = np.flatnonzero(both & (label < rival))
+    second = back[first]
     return PairCounts(
-        read_only(label[one].astype(np.int32)),
-        read_only(rival[one].astype(np.int32)),
-        read_only(counts[one].astype(np.int32)),
-        read_only(counts[other].astype(np.int32)),
-        read_only(largest[one]),
-        # The lead of u over label v is −t, so its largest is minus the smallest t.
-        read_only(-largest[other]),
+        read_only(label[first].astype(np.int32)),
+        read_only(rival[first].astype(np.int32)),
+        read_only(counts[first].astype(np.int32)),
+        read_only(counts[second].astype(np.int32)),
+        read_only(largest[first]),
+        # On rows labelled v the lead of u is −t, so its maximum is minus the smallest t.
+        read_only(-largest[second]),
         n_one_way=int((~both).sum()),
         n_covered=len(rows),
         n_classes=shortlist.n_classes,
@@ -179,12 +189,12 @@ def contradictory_pairs(shortlist: Shortlist, labels: ArrayLike) -> PairCounts:
 def _label_against_rivals(
     shortlist: Shortlist, labels: IntArray, rows: IntArray, positions: IntArray
 ) -> tuple[AnyArray, FloatArray]:
-    """Return (label · K + rival, g of the rival − g of the label), sorted by the first, for every rival."""
+    """Return label · K + rival, and g of the rival − g of the label, for every rival, sorted by the first."""
     ids, scores = shortlist.ids[rows].astype(np.int64), shortlist.scores[rows]
     rivals = shortlist.mask[rows] & (np.arange(shortlist.n_candidates) != positions[:, None])
-    own = scores[np.arange(len(rows)), positions]
+    label_scores = scores[np.arange(len(rows)), positions]
     keys = (labels[rows].astype(np.int64)[:, None] * shortlist.n_classes + ids)[rivals]
-    leads = (scores - own[:, None])[rivals]
+    leads = (scores - label_scores[:, None])[rivals]
     order = np.argsort(keys)
     return keys[order], leads[order]
 

@@ -1,4 +1,4 @@
-"""Where one method gains over another: rare classes sorted into bins by threshold dispersion."""
+"""Quintile gains: the gain of one method over another in five bins of rare classes, by threshold dispersion."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import FloatArray, IntArray, read_only
-from repair.class_table import rare_classes
-from repair.diagnosis.applicability import NotApplicable
+from repair._utils.arrays import FloatArray, IntArray, read_only
+from repair._utils.text_tables import text_table
 from repair.diagnosis.dispersion import Dispersion
 from repair.errors import InputError
-from repair.inputs import check_class_vector, check_count, check_group_codes, check_row_vector, numeric_array
-from repair.statistics import PairedGain, paired_gain
-from repair.tables import text_table
+from repair.stats.not_applicable import NotApplicable
+from repair.stats.paired_gains import PairedGain, paired_gain
+from repair.stats.strata import rare_classes
+from repair.validation.checks import check_class_vector, check_count, check_group_codes, check_row_vector, numeric_array
 
 __all__ = ["QuintileGain", "QuintileGains", "quintile_gains"]
 
@@ -22,18 +22,18 @@ BINS = 5
 
 @dataclass(frozen=True, eq=False)
 class QuintileGain:
-    """One bin.
+    """The gain in one bin.
 
     Attributes
     ----------
     classes : ndarray of int32
-        Its classes, by rising dispersion.
+        Ids of its classes, in ascending order of dispersion.
     low, high : float
-        Dispersion of the first and of the last of them.
+        Smallest and largest dispersion of these classes.
     n_rows : int
-        Their covered rows.
+        Number of their covered rows.
     delta : PairedGain
-        ΔHit@1 over those rows with its standard error: by row, or by group where groups are given.
+        ΔHit@1 over these rows, with a standard error over groups, or over rows without groups.
     """
 
     classes: IntArray
@@ -50,10 +50,12 @@ class QuintileGains:
     Attributes
     ----------
     bins : tuple of QuintileGain
+        The five bins.
     min_meetings : int
-        Fewest meetings of a pair whose deviation was used.
+        Fewest meetings of a pair that was used for the dispersion.
     n_left_out : int
-        Rare classes without a covered row, or without a pair that meets often enough.
+        Number of rare classes without a dispersion: without a covered row, or without a pair that
+        meets often enough.
     """
 
     bins: tuple[QuintileGain, ...]
@@ -65,18 +67,19 @@ class QuintileGains:
         lines = [
             [
                 f"Q{number}",
-                f"{one.low:.3f} to {one.high:.3f}",
-                str(len(one.classes)),
-                str(one.n_rows),
-                f"{100 * one.delta.gain:+.1f}",
-                f"{100 * one.delta.error:.1f}",
+                f"{part.low:.3f} to {part.high:.3f}",
+                str(len(part.classes)),
+                str(part.n_rows),
+                f"{100 * part.delta.gain:+.1f}",
+                f"{100 * part.delta.error:.1f}",
             ]
-            for number, one in enumerate(self.bins, start=1)
+            for number, part in enumerate(self.bins, start=1)
         ]
         header = ["quintile", "dispersion", "classes", "rows", "ΔHit@1", "± error"]
         return (
             f"{text_table(header, lines, text_columns=(0, 1))}\n"
-            f"pairs meet at least {self.min_meetings} times; {self.n_left_out} rare classes left out"
+            f"pairs are on the same shortlist at least {self.min_meetings} times; "
+            f"{self.n_left_out} rare classes left out"
         )
 
 
@@ -90,25 +93,28 @@ def quintile_gains(
     sample_weight: ArrayLike | None = None,
     min_classes: int = 15,
 ) -> QuintileGains | NotApplicable:
-    """Return ΔHit@1 of a first method over a second, by fifths of the rare classes.
+    """Return ΔHit@1 of a first method over a second one, by fifths of the rare classes.
 
-    Rare classes that have a dispersion are sorted by it (equal ones by class id) and cut into five
-    bins whose sizes differ by one at most.  All covered rows of a bin's classes count.
+    Rare classes with a dispersion are sorted by it, and by class id if it is equal, and cut into five
+    bins whose sizes differ by at most one.  All covered rows of the classes of a bin are used.
 
     Parameters
     ----------
     dispersion : Dispersion
-        Of the rows the hits are about.
+        The dispersion of the same rows.
     hits_first, hits_second : array_like (n,)
-        One number per row, such as ``hit_rate(ranking, labels)``; the gain is first − second.
+        One number per row and method, such as ``hit_rate(ranking, labels)``.  The gain is first −
+        second.
     class_counts : array_like (K,)
-        Training examples per class, which say which classes are rare.
+        Training examples per class, which define the rare classes.
     groups : array_like (n,), optional
-        Rows that share a patient, document or session: the standard error then counts groups.
+        Group of each row, such as its patient, document or session.  Pass it if rows are not
+        independent: standard errors are then computed over groups.
     sample_weight : array_like (n,), optional
-        Weight of each row in the means; equal by default.
+        Weight of each row in the means.  By default all rows weigh the same.
     min_classes : int, default 15
-        Fewest classes in a bin; with fewer the result is `NotApplicable`.
+        Fewest classes per bin.  With fewer the result is `NotApplicable`.  Lower it if you have few
+        rare classes and accept larger standard errors.
 
     Returns
     -------
@@ -125,10 +131,10 @@ def quintile_gains(
     >>> dispersion = threshold_dispersion(shortlist, labels)
     >>> first, second = shortlist.ids[:, 0] == labels, shortlist.ids[:, 1] == labels
     >>> gains = quintile_gains(dispersion, first, second, np.arange(20), min_classes=3)
-    >>> [len(one.classes) for one in gains.bins]
+    >>> [len(part.classes) for part in gains.bins]
     [4, 3, 3, 3, 3]
     >>> print(quintile_gains(dispersion, first, second, np.arange(20)))
-    not applicable: 16 rare classes have a dispersion; five bins of at least 15 need 75
+    not applicable: only 16 rare classes have a dispersion, but five bins of at least 15 classes need 75
     """
     n_rows = len(dispersion.labels)
     difference = _hits(hits_first, "hits_first", n_rows) - _hits(hits_second, "hits_second", n_rows)
@@ -139,7 +145,8 @@ def quintile_gains(
     usable = np.flatnonzero(rare & ~np.isnan(dispersion.classes)).astype(np.int32)
     if len(usable) < BINS * fewest:
         return NotApplicable(
-            f"{len(usable)} rare classes have a dispersion; five bins of at least {fewest} need {BINS * fewest}"
+            f"only {len(usable)} rare classes have a dispersion, "
+            f"but five bins of at least {fewest} classes need {BINS * fewest}"
         )
     by_value = usable[np.argsort(dispersion.classes[usable], kind="stable")]
     bins = tuple(_gain(dispersion, part, difference, weights, codes) for part in np.array_split(by_value, BINS))
@@ -149,7 +156,7 @@ def quintile_gains(
 def _hits(values: ArrayLike, name: str, n_rows: int) -> FloatArray:
     hits = numeric_array(values, name, 1).astype(np.float64)
     if len(hits) != n_rows:
-        raise InputError(f"{name} has {len(hits)} entries, but the dispersion is of {n_rows} rows; pass one for each")
+        raise InputError(f"{name} has {len(hits)} entries, but the dispersion has {n_rows} rows; pass one for each row")
     if not np.isfinite(hits).all():
         row = int(np.argmin(np.isfinite(hits)))
         raise InputError(f"{name}[{row}] is {hits[row]}; pass 1 for a hit and 0 for a miss")
@@ -163,7 +170,7 @@ def _gain(
     if weights[inside].sum() == 0:
         raise InputError(
             f"sample_weight is 0 on all rows of the {len(classes)} classes of a bin (such as class {classes[0]}); "
-            "leave those rows out of the dispersion too"
+            "compute the dispersion without these rows"
         )
     delta = paired_gain(difference[inside], weights[inside], None if groups is None else groups[inside])
     values = dispersion.classes[classes]

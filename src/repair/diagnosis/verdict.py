@@ -1,4 +1,4 @@
-"""The verdict in words: whether a correction is worth having, what it brings, and what is still open."""
+"""The verdict: whether a correction is worth having, its gain, and whether more rows are needed to decide."""
 
 from dataclasses import dataclass
 from math import ceil
@@ -6,64 +6,67 @@ from statistics import NormalDist
 
 import numpy as np
 
-from repair.auto import AutoChoice, RungResult
-from repair.calibration import CalibrationSet
-from repair.class_table import rare_classes
-from repair.diagnosis.applicability import NotApplicable
-from repair.diagnosis.separability import describe_gain, gain_where
-from repair.statistics import PairedGain
+from repair.data.calibration_set import CalibrationSet
+from repair.diagnosis.separability import describe_gain
+from repair.evaluation.held_out_gain import gain_where
+from repair.model.tuning_records import AutoChoice, CandidateResult
+from repair.rerankers.methods import title_of
+from repair.stats.not_applicable import NotApplicable
+from repair.stats.paired_gains import PairedGain
+from repair.stats.row_weights import number_of_units
+from repair.stats.strata import strata_of
 
 __all__ = ["Verdict", "give_verdict", "units_needed"]
 
-#: A smaller gain in accuracy is not worth more labels.
+#: Smallest gain in accuracy that is worth labelling more rows for.
 WORTHWHILE = 0.01
 LEVEL, POWER = 0.05, 0.8
 
-ANSWERS = {
-    "base": "leave it",
-    "classwise": "offsets suffice",
-    "pairwise": "pairwise is worth it",
-    "extended": "extended is worth it",
-}
+#: The answer for a mode that ``auto`` chose.  For any other mode it is "MODE is worth it".
+ANSWERS = {"base": "keep the base order", "classwise": "offsets suffice"}
 SENTENCES = {
-    "leave it": "Leave it: no correction gains significantly on held-out rows.",
-    "offsets suffice": "Offsets suffice: Classwise is the simplest correction whose gain is real.",
-    "pairwise is worth it": "Pairwise is worth it: its gain is real, and no simpler correction does as well.",
-    "extended is worth it": "Extended is worth it: its gain is real, and no simpler correction does as well.",
+    "keep the base order": "Keep the base order: no correction improved held-out accuracy significantly.",
+    "offsets suffice": (
+        "Offsets suffice: Classwise gains significantly, and no larger correction is significantly better."
+    ),
     "too few rows to say": "Too few rows to say.",
 }
-#: The same where a correction passed its test, but the nested gain may still be nothing.
+WORTH_IT = "{title} is worth it: it gains significantly, and no simpler correction does as well."
+#: The sentences if a correction passed its test, but the interval of the nested gain contains zero.
 TENTATIVE = {
-    "offsets suffice": "Offsets probably suffice: Classwise is the simplest correction that passes the test.",
-    "pairwise is worth it": "Pairwise is probably worth it: it passes the test, and nothing simpler does as well.",
-    "extended is worth it": "Extended is probably worth it: it passes the test, and nothing simpler does as well.",
+    "offsets suffice": "Offsets probably suffice: Classwise passes its test, but the nested gain is uncertain.",
 }
+TENTATIVELY_WORTH_IT = "{title} is probably worth it: it passes its test, but the nested gain is uncertain."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do, and what that rests on.
+    """What to do, with the numbers behind it.
 
     Attributes
     ----------
-    answer : {"leave it", "offsets suffice", "pairwise is worth it", "extended is worth it", "too few rows to say"}
+    answer : str
+        ``"keep the base order"``, ``"offsets suffice"``, ``"pairwise is worth it"``,
+        ``"extended is worth it"`` or ``"too few rows to say"``.
     mode : str
-        What ``mode="auto"`` chose: base, classwise, pairwise or extended.
+        The mode that ``mode="auto"`` chose: base, classwise, pairwise or extended.
     gain : PairedGain or NotApplicable
-        Gain in accuracy over Base of the whole choice, by nested cross-validation.
+        Gain in accuracy over Base of the whole procedure, by nested cross-validation.
     best_gain : PairedGain or NotApplicable
-        Held-out gain of the correction in question: the chosen one, or the best of those that were
-        not good enough.  It was chosen for being large, and is optimistic by that.
+        Held-out gain of the chosen correction, or of the best one if the base order was kept.  It is
+        optimistic, because it was used to choose the correction.
     rare, frequent : PairedGain or NotApplicable
-        The held-out accuracy of the correction in question on rows of rare and of frequent
-        classes, less Base's.
+        Held-out gain of the same correction over Base on rows of rare and of frequent classes.
     is_open : bool
-        Whether the interval of the gain holds both zero and a worthwhile gain (1 point).
+        Whether the interval of the gain contains both zero and a worthwhile gain (1 point).
     more_units : int or None
-        If it is open, roughly how many more labelled rows (groups, where given) would settle it.
+        If it is open, roughly how many more labelled rows, or groups if given, would be enough to decide.
     unit : {"rows", "groups"}
+        What `more_units` counts.
     reason : str
-        The sentence of ``auto``.
+        Why ``auto`` chose the mode, in one sentence.
+    keeps_base : bool
+        Whether ``auto`` kept the base order.
     """
 
     answer: str
@@ -76,54 +79,58 @@ class Verdict:
     more_units: int | None
     unit: str
     reason: str
+    keeps_base: bool = False
 
     @property
     def sentence(self) -> str:
-        """The answer in a sentence."""
+        """The answer as a sentence."""
+        if self.answer not in SENTENCES:
+            return (TENTATIVELY_WORTH_IT if self.is_open else WORTH_IT).format(title=title_of(self.mode))
         return (TENTATIVE if self.is_open else SENTENCES).get(self.answer, SENTENCES[self.answer])
 
     def __str__(self) -> str:
-        """Return the verdict, what it brings and costs, and what is open, one a line."""
+        """Return the verdict, its gains and losses, and whether more rows are needed, one sentence per line."""
         lines = [self.sentence]
         if isinstance(self.gain, NotApplicable):
-            lines.append(f"Expected gain {self.gain}.")
+            lines.append(f"The gain cannot be estimated: {self.gain.reason}.")
         else:
             lines.append(f"Expected gain in accuracy over Base (nested): {describe_gain(self.gain)}.")
-        if self.mode == "base" and isinstance(self.best_gain, PairedGain):
-            lines.append(f"The best correction that was tried: {describe_gain(self.best_gain)}.")
+        if self.keeps_base and isinstance(self.best_gain, PairedGain):
+            lines.append(f"Best correction that was tried: {describe_gain(self.best_gain)}.")
         for name, gain in (("Rare", self.rare), ("Frequent", self.frequent)):
             if isinstance(gain, PairedGain):
-                lines.append(f"{name} classes{' under it' * (self.mode == 'base')}: {describe_gain(gain)}.")
-        if self.mode == "base" and isinstance(self.rare, PairedGain) and self.rare.interval()[0] > 0:
-            lines.append("Rare classes would gain; if they matter more than accuracy, choose a mode and a dial.")
+                lines.append(f"{name} classes{' with this correction' * self.keeps_base}: {describe_gain(gain)}.")
+        if self.keeps_base and isinstance(self.rare, PairedGain) and self.rare.interval()[0] > 0:
+            lines.append("Rare classes would gain. If they matter more to you than accuracy, choose a mode and a dial.")
         if self.is_open and self.more_units is not None:
-            needed = f"{float(f'{self.more_units:.2g}'):,.0f}"  # it is known no better than that
-            lines.append(f"How much is gained is open; roughly {needed} more labelled {self.unit} would settle it.")
+            needed = f"{float(f'{self.more_units:.2g}'):,.0f}"  # a rough estimate, so two digits
+            more = f"Roughly {needed} more labelled {self.unit} would be enough to decide."
+            lines.append(f"The size of the gain is uncertain. {more}")
         return "\n".join(lines)
 
 
 def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
-    """Put what ``auto`` found into a verdict."""
+    """Return the verdict that follows from the choice of ``auto``."""
     unit = "rows" if calibration.groups is None else "groups"
     best = _in_question(auto)
     if auto.gain is None or best is None:
-        nothing = NotApplicable("nothing was fitted, because there are too few rows or groups")
+        no_gain = NotApplicable("nothing was fitted, because there are too few rows or groups")
         return Verdict(
-            "too few rows to say", "base", nothing, nothing, nothing, nothing, False, None, unit, auto.reason
+            "too few rows to say", "base", no_gain, no_gain, no_gain, no_gain, False, None, unit, auto.reason, True
         )
-    kept = auto.chosen.rung == "base"
-    # Where folds keep Base the nested gain is zero by construction; what more rows could show is
-    # the gain of the correction that was turned down.
+    kept = auto.chosen.keeps_base
+    # If Base is kept, folds that keep Base too make the nested gain zero by construction.  Look at the gain of the
+    # rejected correction instead, because that is what more rows could establish.
     asked = best.gain if kept else auto.gain
     is_open = _is_open(asked)
-    answer = ANSWERS[auto.chosen.rung]
+    answer = ANSWERS.get(auto.chosen.mode, f"{auto.chosen.mode} is worth it")
     if kept and is_open and asked.gain >= WORTHWHILE:
         answer = "too few rows to say"
-    rare, frequent = _strata(calibration, best, auto.rungs[0])
-    n_units = len(calibration.labels) if calibration.groups is None else int(calibration.groups.max()) + 1
+    rare, frequent = _strata(calibration, best, auto.candidates[0])
+    n_units = number_of_units(len(calibration.labels), calibration.groups)
     return Verdict(
         answer,
-        auto.chosen.rung,
+        auto.chosen.mode,
         auto.gain,
         best.gain,
         rare,
@@ -132,18 +139,20 @@ def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
         max(1, units_needed(asked, n_units) - n_units) if is_open else None,
         unit,
         auto.reason,
+        kept,
     )
 
 
 def units_needed(gain: PairedGain, n_units: int) -> int:
-    """Return roughly how many rows or groups show this gain (of 1 point, if it is less) at 5 % with power 80 %.
+    """Return roughly how many rows or groups are needed to detect this gain, or 1 point if it is smaller.
 
-    n·((z.95 + z.8)·error/gain)²: the error is taken to fall as 1/√n, and the gain to stay.
+    The test is at 5 % with a power of 80 %.  The number is n·((z.95 + z.8)·error/gain)², assuming that
+    the error decreases as 1/√n and the gain stays the same.
 
     Examples
     --------
     >>> from repair.diagnosis.verdict import units_needed
-    >>> from repair.statistics import PairedGain
+    >>> from repair.stats.paired_gains import PairedGain
     >>> units_needed(PairedGain(0.02, 0.015, 399), 400)
     1392
     """
@@ -152,11 +161,11 @@ def units_needed(gain: PairedGain, n_units: int) -> int:
     return ceil(n_units * (reach * gain.error / max(gain.gain, WORTHWHILE)) ** 2)
 
 
-def _in_question(auto: AutoChoice) -> RungResult | None:
-    """Return the chosen correction, or the best one if Base was kept."""
-    if auto.chosen.rung != "base":
+def _in_question(auto: AutoChoice) -> CandidateResult | None:
+    """Return the chosen correction, or the one with the largest gain if the base order was kept."""
+    if not auto.chosen.keeps_base:
         return auto.chosen
-    return max(auto.rungs[1:], key=lambda one: one.gain.gain, default=None)
+    return max(auto.candidates[1:], key=lambda candidate: candidate.gain.gain, default=None)
 
 
 def _is_open(gain: PairedGain) -> bool:
@@ -164,13 +173,12 @@ def _is_open(gain: PairedGain) -> bool:
     return low <= 0.0 and WORTHWHILE <= high < np.inf
 
 
-def _strata(calibration: CalibrationSet, correction: RungResult, base: RungResult) -> list[PairedGain | NotApplicable]:
-    """Return what a correction brings rare and frequent classes on held-out rows."""
-    given = calibration.table.class_counts
-    rare = rare_classes(calibration.label_counts() if given is None else given)
+def _strata(
+    calibration: CalibrationSet, correction: CandidateResult, base: CandidateResult
+) -> list[PairedGain | NotApplicable]:
+    """Return the held-out gain of a correction on rare and on frequent classes."""
     gains: list[PairedGain | NotApplicable] = []
-    for name, members in (("rare", rare), ("frequent", ~rare)):
-        which = (calibration.labels >= 0) & members[calibration.labels]
+    for name, which in strata_of(calibration.labels, calibration.class_counts)._asdict().items():
         if which.any():
             gains.append(gain_where(correction.hits - base.hits, which, calibration))
         else:

@@ -1,4 +1,4 @@
-"""Score sets and class tables from files, rankings to files; see ``docs/files.md``."""
+"""Reading score sets, class tables and similarities, and writing rankings.  See ``docs/files.md``."""
 
 from repair.io.class_files import ClassFile, read_class_table
 from repair.io.columns import ColumnNames

@@ -1,4 +1,4 @@
-"""Arrays from ``.npz`` and ``.npy`` files, with every declared size checked and no pickle ever loaded."""
+"""Reading arrays from ``.npz`` and ``.npy`` files.  Declared sizes are checked, and pickled data is never loaded."""
 
 import math
 import zipfile
@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
 from repair.errors import InputError
 from repair.io.formats import Path, check_regular, parsing, refuse_inflation
 
 __all__ = ["read_archive", "read_array"]
 
-#: Real numbers, whole numbers, truth values and text; anything else could only come by pickle or by mistake.
+#: Floats, integers, booleans and text.  Other dtypes need pickle, or are there by mistake.
 USABLE_KINDS = "fiubUS"
 
 
 def read_array(path: Path) -> AnyArray:
-    """Return the array of a ``.npy`` file, mapped into memory rather than copied."""
+    """Return the array of a ``.npy`` file, memory-mapped instead of copied."""
     check_regular(path)
     with parsing("npy"):
         with open(path, "rb") as stream:
             shape, dtype = _header(stream)
-        _refuse_kind(dtype, "the array")
+        _check_kind(dtype, "the array")
         if 0 in shape:
-            return np.empty(shape, dtype)  # an empty file part cannot be mapped
+            return np.empty(shape, dtype)  # an empty array cannot be memory-mapped
         return np.lib.format.open_memmap(path, mode="r")
 
 
@@ -40,13 +40,15 @@ def read_archive(path: Path) -> dict[str, AnyArray]:
         for entry in archive.infolist():
             name = entry.filename.removesuffix(".npy")
             if name in arrays:
-                raise InputError(f"array {name!r} is there twice; keep one")
+                raise InputError(f"the file contains the array {name!r} twice; keep one of them")
             with archive.open(entry) as stream:
                 shape, dtype = _header(stream)
-            _refuse_kind(dtype, f"array {name!r}")
-            # numpy allocates what the header declares before it reads: a few bytes could claim terabytes.
+            _check_kind(dtype, f"array {name!r}")
+            # numpy allocates what the header declares before it reads, so a few bytes could claim terabytes.
             if math.prod(shape) * dtype.itemsize > entry.file_size:
-                raise InputError(f"array {name!r} declares shape {shape}, more than the file holds; it is damaged")
+                raise InputError(
+                    f"array {name!r} declares shape {shape}, which is more than the file contains; the file is damaged"
+                )
             with archive.open(entry) as stream:
                 arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
     return arrays
@@ -65,8 +67,8 @@ def _header(stream: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return shape, dtype
 
 
-def _refuse_kind(dtype: np.dtype[Any], what: str) -> None:
+def _check_kind(dtype: np.dtype[Any], what: str) -> None:
     if dtype.kind == "O":
-        raise InputError(f"{what} holds Python objects, which are never loaded; save numbers or text (dtype str)")
+        raise InputError(f"{what} contains Python objects, which are never loaded; save numbers or text (dtype str)")
     if dtype.kind not in USABLE_KINDS:
         raise InputError(f"{what} has dtype {dtype}; save numbers or text")

@@ -4,17 +4,26 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
 from repair.errors import InputError
 from repair.io.class_index import ClassIndex, Resolved, are_ids, label_values
-from repair.io.columns import ColumnNames, as_numbers, as_text, check_scores, find_column, is_list, text_column
+from repair.io.columns import (
+    ColumnNames,
+    as_numbers,
+    as_text,
+    check_scores,
+    find_column,
+    is_list,
+    name_column,
+    text_column,
+)
 from repair.io.label_files import LabelFile
 from repair.io.rows import Rows, optional_columns, padded, refuse_repeats, remaining
-from repair.io.tables import FileTable
+from repair.io.table_readers import FileTable
 
 __all__ = ["list_columns", "read_candidate_lists", "read_label_column"]
 
-#: Names are preferred to ids where a file has both: names stay right when the class list changes.
+#: If a file has names and ids, names are used, because they stay valid when the class list changes.
 CANDIDATE_COLUMNS = ("candidates", "candidate_names", "candidate_ids")
 SCORE_COLUMNS = ("candidate_scores", "scores")
 
@@ -27,8 +36,9 @@ def list_columns(table: FileTable, columns: ColumnNames) -> tuple[str, str] | No
     scores = columns.score or find_column(table, SCORE_COLUMNS)
     if scores is None or scores not in table.names or not is_list(table, scores):
         raise InputError(
-            f"there are lists of candidates ({candidates!r}), but no lists of scores; "
-            "add a list column 'candidate_scores', or name it with ColumnNames(score=…)"
+            f"there are lists of candidates ({candidates!r}), but there is no column with lists of scores, such as "
+            "'candidate_scores'",
+            name_column("score"),
         )
     return candidates, scores
 
@@ -41,19 +51,19 @@ def read_candidate_lists(
     label_file: LabelFile | None,
     n_known: int | None,
 ) -> Rows:
-    """Read lists of ids or names, of any lengths; `n_known` is K if the caller knows it."""
+    """Read lists of ids or names, of any lengths.  `n_known` is K if the caller knows it."""
     class_name, score_name = list_names
     taken = {class_name, score_name, *(name for name in CANDIDATE_COLUMNS if name in table.names)}
     items, row_of = flat_list(table, class_name)
     values, score_rows = flat_list(table, score_name)
-    _refuse_uneven(table, class_name, score_name, row_of, score_rows)
+    _check_even(table, class_name, score_name, row_of, score_rows)
     scores = as_numbers(values, table, score_name, row_of)
     check_scores(scores, lambda index: table.place(int(row_of[index]), score_name))
     found = optional_columns(table, columns, taken)
     labels, label_place = read_label_column(table, columns, taken, label_file, found.get("row_ids"))
     if items.null_count:
-        at = int(np.argmax(items.is_null().to_numpy(zero_copy_only=False)))
-        raise InputError(f"{table.place(int(row_of[at]), class_name)} has a missing candidate; remove it")
+        index = int(np.argmax(items.is_null().to_numpy(zero_copy_only=False)))
+        raise InputError(f"{table.place(int(row_of[index]), class_name)} has a missing candidate; remove it")
 
     names = classes.names
     new: tuple[str, ...] = ()
@@ -81,19 +91,19 @@ def read_candidate_lists(
 
 
 def flat_list(table: FileTable, name: str) -> tuple[Any, AnyArray]:
-    """Return the entries of a list column, and the row of each."""
+    """Return the entries of a list column, and the row of each entry."""
     from pyarrow import compute as pc
 
     lists = table.column(name)
     if lists.null_count:
         row = int(np.argmax(lists.is_null().to_numpy(zero_copy_only=False)))
-        raise InputError(f"{table.place(row, name)} is missing; write a list, [] for none")
+        raise InputError(f"{table.place(row, name)} is missing; write a list, or [] if there are no entries")
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
     return pc.list_flatten(lists), np.repeat(np.arange(len(table)), lengths)
 
 
 def holds_numbers(items: Any) -> bool:
-    """Say whether list entries are whole numbers (or there are none)."""
+    """Return whether list entries are whole numbers.  True if there are no entries."""
     import pyarrow as pa
 
     return bool(pa.types.is_integer(items.type)) or len(items) == 0
@@ -102,7 +112,7 @@ def holds_numbers(items: Any) -> bool:
 def read_label_column(
     table: FileTable, columns: ColumnNames, taken: set[str], label_file: LabelFile | None, row_ids: AnyArray | None
 ) -> tuple[Any, Any]:
-    """Return one label per row as text, or None, and where each stands; a file of labels wins over a column."""
+    """Return one label per row as text or None, and a function that says where it is.  A label file has priority."""
     name = columns.find("label", table, taken)
     if name is not None:
         taken.add(name)
@@ -111,25 +121,25 @@ def read_label_column(
     return (None, None) if name is None else (text_column(table, name), lambda row: table.place(row, name))
 
 
-def _refuse_uneven(table: FileTable, class_name: str, score_name: str, rows: AnyArray, score_rows: AnyArray) -> None:
-    counts, score_counts = (np.bincount(one, minlength=len(table)) for one in (rows, score_rows))
+def _check_even(table: FileTable, class_name: str, score_name: str, rows: AnyArray, score_rows: AnyArray) -> None:
+    counts, score_counts = (np.bincount(entry_rows, minlength=len(table)) for entry_rows in (rows, score_rows))
     if (counts != score_counts).any():
         row = int(np.argmax(counts != score_counts))
         raise InputError(
             f"{table.place(row)} has {counts[row]} entries in {class_name!r}, but {score_counts[row]} in "
-            f"{score_name!r}; make them alike"
+            f"{score_name!r}; write one score per candidate"
         )
 
 
 def _ids(
     table: FileTable, name: str, items: Any, row_of: AnyArray, labels: Any, n_known: int | None
 ) -> tuple[AnyArray, int]:
-    """Return candidate ids, checked, and K: as given, or one more than the largest id."""
+    """Return the checked candidate ids, and K, which is one more than the largest id if it is not known."""
     ids = as_numbers(items, table, name, row_of)
     n_classes = n_known
     if n_classes is None:
-        texts = [] if labels is None else [one for one in labels.unique().to_pylist() if one]
-        largest = [int(one) for one in texts] if are_ids(texts, None) else []
+        texts = [] if labels is None else [text for text in labels.unique().to_pylist() if text]
+        largest = [int(text) for text in texts] if are_ids(texts, None) else []
         n_classes = 1 + max(int(ids.max(initial=-1)), *largest, 1)
     outside = (ids < -1) | (ids >= min(n_classes, 2**31 - 1))
     if outside.any():
@@ -151,6 +161,6 @@ def _named(
     if "" in distinct:
         where = table.place(int(row_of[first_seen[distinct.index("")]]), name)
         raise InputError(f"{where} has a candidate without a name; write the candidate's class")
-    known_labels = [] if labels is None else [one for one in labels.unique().to_pylist() if one]
+    known_labels = [] if labels is None else [text for text in labels.unique().to_pylist() if text]
     resolved = classes.resolve(distinct, lambda code: table.place(int(row_of[first_seen[code]]), name), known_labels)
     return resolved, resolved.ids[codes]

@@ -1,4 +1,4 @@
-"""Finding the columns a table needs, and reading them as numbers or text."""
+"""Finding the columns of a table by their role, and reading them as numbers or text."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray, BoolArray, FloatArray
-from repair.errors import InputError
-from repair.inputs import SCORE_LIMIT, refuse_score
-from repair.io.tables import FileTable
+from repair._utils.arrays import AnyArray, BoolArray, FloatArray
+from repair.errors import InputError, Remedy
+from repair.io.table_readers import FileTable
+from repair.validation.checks import SCORE_LIMIT, refuse_score
 
-__all__ = ["ColumnNames", "find_column", "is_list", "number_column", "score_column", "text_column"]
+__all__ = ["ColumnNames", "find_column", "is_list", "name_column", "number_column", "score_column", "text_column"]
 
-#: What each role's column may be called, most telling first; case does not matter.
+#: Usual column names of each role, in order of preference.  Case does not matter.
 SYNONYMS = {
     "row": ("row", "row_id", "query", "query_id", "example", "example_id", "sample", "sample_id", "item_id", "id"),
     "candidate": ("candidate", "candidate_name", "candidate_class", "class", "class_name", "candidate_id", "class_id"),
@@ -27,14 +27,20 @@ SYNONYMS = {
 }
 
 
+def name_column(role: str) -> Remedy:
+    """Return the remedy "name the column of this role"."""
+    return Remedy("name-column", f"name it with ColumnNames({role}=…)", role)
+
+
 @dataclass(frozen=True)
 class ColumnNames:
-    """What the columns of a score table are called, where the usual names do not apply.
+    """Names of the columns of a score table, for columns that do not have a usual name.
 
     Attributes
     ----------
     row, candidate, score, label, group, weight : str or None
-        None looks for the usual names (``row``, ``query_id``, …; see ``docs/files.md``).
+        Name of the column of each role.  By default the usual names are looked for (``row``,
+        ``query_id``, …; see ``docs/files.md``).
 
     Examples
     --------
@@ -51,55 +57,55 @@ class ColumnNames:
     weight: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse two roles for one column."""
+        """Raise an error if a name is not text, or if one column has two roles."""
         given: dict[str, str] = {}
-        for one in fields(self):
-            name = getattr(self, one.name)
+        for role in (field.name for field in fields(self)):
+            name = getattr(self, role)
             if name is None:
                 continue
             if not isinstance(name, str):
-                raise InputError(f"ColumnNames({one.name}={name!r}) is not text; pass a column's name")
+                raise InputError(f"ColumnNames({role}={name!r}) is not text; pass the name of a column")
             if name in given:
-                raise InputError(f"ColumnNames gives {name!r} as {given[name]} and as {one.name}; name two columns")
-            given[name] = one.name
+                raise InputError(f"ColumnNames has {name!r} as {given[name]} and as {role}; name two different columns")
+            given[name] = role
 
     def named(self) -> set[str]:
         """Return the names that were given."""
-        return {getattr(self, one.name) for one in fields(self)} - {None}
+        return {getattr(self, field.name) for field in fields(self)} - {None}
 
     def find(self, role: str, table: FileTable, taken: Iterable[str] = ()) -> str | None:
-        """Return the column of a role: the one given, or the first with a usual name that is not taken."""
+        """Return the column of a role: the given one, or the first with a usual name that is not taken."""
         given: str | None = getattr(self, role)
         if given is not None and given not in table.names:
-            raise InputError(f"there is no column {given!r} (ColumnNames({role}=…)); {listed(table)}")
+            raise InputError(f"there is no column {given!r} for the {role}; {listed(table)}")
         return given or find_column(table, SYNONYMS[role], {*taken, *self.named()})
 
     def require(self, role: str, table: FileTable, taken: Iterable[str] = ()) -> str:
-        """Do as `find`, and refuse a table without such a column."""
-        found = self.find(role, table, taken)
-        if found is None:
-            raise InputError(f"there is no {role} column; {listed(table)}; name it with ColumnNames({role}=…)")
-        return found
+        """Return the column of a role, or raise an error if the table has none."""
+        column = self.find(role, table, taken)
+        if column is None:
+            raise InputError(f"there is no {role} column; {listed(table)}", name_column(role))
+        return column
 
 
 def find_column(table: FileTable, synonyms: Sequence[str], taken: Iterable[str] = ()) -> str | None:
-    """Return the first column with one of these names."""
-    out = set(taken)
-    by_name = {name.lower(): name for name in reversed(table.names) if name not in out}
+    """Return the first column with one of these names that is not taken, or None."""
+    excluded = set(taken)
+    by_name = {name.lower(): name for name in reversed(table.names) if name not in excluded}
     return next((by_name[name] for name in synonyms if name in by_name), None)
 
 
 def listed(table: FileTable) -> str:
-    """Say which columns there are."""
+    """Return a phrase that lists the columns of the table."""
     shown = ", ".join(repr(name) for name in table.names[:12])
     others = f" and {len(table.names) - 12} more" if len(table.names) > 12 else ""
     alone = len(table.names) == 1 and table.format.kind == "csv" and any(sign in table.names[0] for sign in ";\t|")
-    hint = " (are its fields separated by something else than the delimiter?)" if alone else ""
+    hint = " (are the fields separated by something other than the expected delimiter?)" if alone else ""
     return f"the file has {shown}{others}{hint}"
 
 
 def is_list(table: FileTable, name: str) -> bool:
-    """Say whether a column holds a list in every row."""
+    """Return whether a column has a list in every row."""
     import pyarrow as pa
 
     kind = table.columns.schema.field(name).type
@@ -107,18 +113,18 @@ def is_list(table: FileTable, name: str) -> bool:
 
 
 def text_column(table: FileTable, name: str) -> Any:
-    """Return a column as text, whole numbers as their digits; missing values stay missing."""
+    """Return a column as text, with whole numbers as digits.  Missing values stay missing."""
     return as_text(table.column(name), table, name)
 
 
 def as_text(values: Any, table: FileTable, name: str) -> Any:
-    """Do as `text_column`, for values that need not be one per row."""
+    """Return values as text.  There may be any number of them per row."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
     kind = values.type
     if pa.types.is_floating(kind):
-        # pandas turns whole numbers with a gap into floats; other floats name nothing.
+        # pandas turns whole numbers into floats if some are missing.  Other floats cannot be names.
         whole = values.to_numpy(zero_copy_only=False).astype(np.float64)
         whole = whole[~np.isnan(whole)]
         if (np.abs(whole) < 2**53).all() and (whole % 1 == 0).all():
@@ -135,17 +141,17 @@ def as_text(values: Any, table: FileTable, name: str) -> Any:
         raise InputError(f"column {name!r} has type {kind}; write it as text or whole numbers")
     nul = pc.fill_null(pc.match_substring(values, "\0"), False).to_numpy(zero_copy_only=False)
     if nul.any():
-        raise InputError(f"column {name!r} has a text with a NUL character in it; remove it")
+        raise InputError(f"column {name!r} contains a NUL character; remove it")
     return values
 
 
 def number_column(table: FileTable, name: str) -> FloatArray:
-    """Return a column as float64, refusing what is no number with its line."""
+    """Return a column as float64, or raise an error that names the line of the first value that is not a number."""
     return as_numbers(table.column(name), table, name)
 
 
 def as_numbers(values: Any, table: FileTable, name: str, rows: AnyArray | None = None) -> FloatArray:
-    """Do as `number_column`; `rows` says which row each value belongs to, if not one each."""
+    """Return values as float64.  `rows` has the row of each value, if there is not one value per row."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -173,14 +179,14 @@ def as_numbers(values: Any, table: FileTable, name: str, rows: AnyArray | None =
 
 
 def score_column(table: FileTable, name: str) -> FloatArray:
-    """Return a column of scores, each finite within the limit or −Inf."""
+    """Return a column of scores, which must be −Inf or finite and within the limit."""
     scores = number_column(table, name)
     check_scores(scores, lambda index: table.place(index, name))
     return scores
 
 
 def check_scores(scores: FloatArray, place: Any) -> None:
-    """Refuse the first score that is NaN, +Inf or a mask in disguise."""
+    """Raise an error for the first score that is NaN, +Inf or so large that it must be a mask."""
     bad = ~(np.abs(scores) <= SCORE_LIMIT) & ~np.isneginf(scores)
     if bad.any():
         index = int(np.argmax(bad))
@@ -188,7 +194,7 @@ def check_scores(scores: FloatArray, place: Any) -> None:
 
 
 def looks_numeric(table: FileTable, name: str) -> BoolArray | bool:
-    """Say whether a column holds numbers; of a text column that is not all numbers, which cells could be."""
+    """Return whether a column has numbers.  For text that is partly numbers, return a mask of the cells that are."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -199,10 +205,10 @@ def looks_numeric(table: FileTable, name: str) -> BoolArray | bool:
             pc.utf8_trim_whitespace(values).cast(pa.float64())
             return bool(values.null_count < len(values))
         except pa.ArrowInvalid:
-            pass  # which cells are none is a slower question, and rarely asked
+            pass  # finding the cells that are not numbers is slower, and rarely needed
         pattern = r"(?i)^\s*[-+]?((\d+\.?\d*|\.\d+)(e[-+]?\d+)?|nan|inf(inity)?)\s*$"
-        found = pc.match_substring_regex(values, pattern)
-        cells: BoolArray = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
+        matches = pc.match_substring_regex(values, pattern)
+        cells: BoolArray = pc.fill_null(matches, False).to_numpy(zero_copy_only=False)
         return cells
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
@@ -217,10 +223,10 @@ def _is_text(kind: Any) -> bool:
 
 
 def _first_that_fails(values: Any) -> int:
-    """Return the index of the first text that is no number, by halving."""
+    """Return the index of the first text that is not a number, by bisection."""
     import pyarrow as pa
 
-    low, high = 0, len(values)  # the first failure lies in values[low:high]
+    low, high = 0, len(values)  # the first failure is in values[low:high]
     while high - low > 1:
         middle = (low + high) // 2
         try:

@@ -1,4 +1,4 @@
-"""Which format a file has, and one name for whatever is wrong with it."""
+"""The format of a file by its name, and one kind of error for every problem with its content."""
 
 import gzip
 import os
@@ -11,14 +11,24 @@ from typing import Any
 
 from repair.errors import InputError, MissingExtraError
 
-__all__ = ["FileFormat", "Path", "format_of", "in_file", "needs_arrow", "parsing", "read_content", "refuse_inflation"]
+__all__ = [
+    "FileFormat",
+    "Path",
+    "first_line",
+    "format_of",
+    "in_file",
+    "needs_arrow",
+    "parsing",
+    "read_content",
+    "refuse_inflation",
+]
 
 Path = str | PathLike[str]
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How a file is to be read or written, told by its name."""
+    """How a file is read or written, which depends on the ending of its name."""
 
     kind: str
     delimiter: str = ","
@@ -26,12 +36,12 @@ class FileFormat:
 
     @property
     def is_text(self) -> bool:
-        """Whether errors can name a line."""
+        """Whether the file is text, so errors can name a line."""
         return self.kind in ("csv", "jsonl")
 
     @property
     def is_arrays(self) -> bool:
-        """Whether numpy reads it."""
+        """Whether the file contains numpy arrays."""
         return self.kind in ("npz", "npy")
 
 
@@ -49,49 +59,55 @@ FORMATS = {
     ".jsonl.gz": FileFormat("jsonl", compressed=True),
 }
 
-#: Below this size nobody needs protection from a file that unpacks to many times its size.
+#: Decompressed sizes up to this one are accepted whatever the compression.
 HARMLESS = 1 << 30
-#: Scores and text do not shrink this much; what does was made to fill the memory.
+#: Scores and text do not compress better than this.  A file that does was probably made to exhaust the memory.
 STRONGEST_COMPRESSION = 200
 CHUNK = 1 << 24
 
 
 def format_of(path: Path) -> FileFormat:
-    """Return the format that the file's name tells."""
+    """Return the format of a file from the ending of its name."""
     name = os.path.basename(fspath(path)).lower()
     for suffix in sorted(FORMATS, key=len, reverse=True):
         if name.endswith(suffix):
             return FORMATS[suffix]
-    raise InputError(f"{fspath(path)}: the ending tells no known format; use one of {', '.join(FORMATS)}")
+    raise InputError(f"{fspath(path)}: the ending of the name is not a known format; use one of {', '.join(FORMATS)}")
 
 
 @contextmanager
 def in_file(path: Path) -> Iterator[None]:
-    """Put the file's name before every `InputError`, so that nothing inside has to."""
+    """Add the name of the file to the front of every `InputError`."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{fspath(path)}: {error}") from None
+        raise error.within(fspath(path)) from None
 
 
 @contextmanager
 def parsing(kind: str) -> Iterator[None]:
-    """Turn whatever a parser raises on damaged bytes into `InputError`.
+    """Turn any error that a parser raises on damaged content into `InputError`.
 
-    Parsers raise what they like on hostile content (their own errors, OSError, KeyError,
-    MemoryError, …), so this catches everything; put nothing but the parser's call inside.
+    Parsers may raise any error on damaged or malicious content (their own errors, OSError, KeyError,
+    MemoryError, …), so this catches all of them.  Put only the call of the parser inside.
     """
     try:
         yield
     except (InputError, MissingExtraError):
         raise
     except Exception as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        raise InputError(f"not a readable {kind} file ({reason}); it may be damaged, or of another format") from None
+        raise InputError(
+            f"not a readable {kind} file ({first_line(error)}); it may be damaged or have another format"
+        ) from None
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message, shortened, or its type if there is no message."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
 
 
 def check_regular(path: Path) -> None:
-    """Refuse pipes and devices; a missing or unreadable file is the system's own error."""
+    """Raise an error for pipes and devices.  A missing or unreadable file raises an `OSError`."""
     mode = os.stat(path).st_mode
     if not S_ISDIR(mode) and not S_ISREG(mode):
         raise InputError("not a regular file; save it to disk first")
@@ -100,7 +116,7 @@ def check_regular(path: Path) -> None:
 
 
 def read_content(path: Path, format_: FileFormat) -> bytes:
-    """Return a text file's bytes, unpacked, without a byte-order mark."""
+    """Return the decompressed content of a text file, without a byte-order mark."""
     check_regular(path)
     if format_.compressed:
         with parsing("gzip"):
@@ -124,17 +140,17 @@ def _unpack(path: Path) -> bytes:
 
 
 def refuse_inflation(size: int, packed: int) -> None:
-    """Refuse content that is far larger than any honest file of its packed size."""
+    """Raise an error if content is far larger than its compressed size allows for real data."""
     if size > HARMLESS and size > STRONGEST_COMPRESSION * packed:
-        raise InputError(f"{packed} bytes unpack to {size} or more; unpack the file yourself if you trust it")
+        raise InputError(f"{packed} bytes decompress to {size} or more; if you trust the file, decompress it yourself")
 
 
 def needs_arrow(kind: str) -> Any:
-    """Return pyarrow, or say what to install."""
+    """Return pyarrow, or raise an error that says what to install."""
     try:
         import pyarrow
     except ImportError:
         raise MissingExtraError(
-            f"{kind} files need the extra 'arrow': pip install 'repair-rerank[arrow]'; .npz and .npy work without"
+            f"{kind} files need the extra 'arrow': pip install 'repair-rerank[arrow]'; .npz and .npy do not need it"
         ) from None
     return pyarrow

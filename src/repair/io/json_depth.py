@@ -1,37 +1,37 @@
-"""How deep JSON is nested, found before it is parsed: the parser's stack ends where its input says."""
+"""Checking how deeply JSON is nested before it is parsed, because deep nesting overflows the parser's stack."""
 
 import re
 from collections.abc import Iterator
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
 from repair.errors import InputError
 
 __all__ = ["refuse_deep_json"]
 
-#: Scores need two levels; the parser falls, and Python with it, at some tens of thousands.
+#: Largest depth.  Scores need two levels; some tens of thousands crash the parser, and Python with it.
 DEEPEST = 500
 BLOCK = 1 << 24
-#: All bytes but brackets, quotes and line ends.
+#: All bytes except brackets, quotes and line ends.
 IRRELEVANT = bytes(set(range(256)) - set(b'[]{}"\n'))
-ESCAPE = re.compile(rb"\\.")  # the dot is no line end: those always begin anew
+ESCAPE = re.compile(rb"\\.")  # the dot does not match a line end, which always ends a JSON text
 
 
 def refuse_deep_json(content: bytes) -> None:
-    """Refuse brackets nested beyond `DEEPEST`, wherever the parser may begin a block."""
+    """Raise an error if brackets are nested deeper than `DEEPEST`, wherever the parser may start a block."""
     depth, lowest = 0, 0
     for block in _blocks(content):
         depths = depth + np.cumsum(_steps(block), dtype=np.int64)
         if len(depths):
             floor = np.minimum(np.minimum.accumulate(depths), lowest)
             if int((depths - floor).max()) > DEEPEST:
-                raise InputError(f"JSON is nested more than {DEEPEST} deep; write one flat object per line")
+                raise InputError(f"the JSON is nested more than {DEEPEST} levels deep; write one flat object per line")
             depth, lowest = int(depths[-1]), int(floor[-1])
 
 
 def _blocks(content: bytes) -> Iterator[bytes]:
-    """Cut at line ends: no JSON text goes beyond one."""
+    """Yield blocks that end at line ends, because no JSON text extends over a line end."""
     start = 0
     while start < len(content):
         end = content.find(b"\n", start + BLOCK)
@@ -41,7 +41,7 @@ def _blocks(content: bytes) -> Iterator[bytes]:
 
 
 def _steps(block: bytes) -> AnyArray:
-    """Return +1 for every opening bracket outside a text, −1 for every closing one."""
+    """Return +1 for every opening bracket outside of texts, and −1 for every closing one."""
     if b"\\" in block:
         block = ESCAPE.sub(b"", block)
     signs = np.frombuffer(block.translate(None, IRRELEVANT), np.uint8)
@@ -49,7 +49,7 @@ def _steps(block: bytes) -> AnyArray:
     at_line_start = np.zeros(len(signs), dtype=np.int64)
     ends = np.flatnonzero(signs == ord("\n"))
     at_line_start[ends] = np.diff(quotes[ends], prepend=0)
-    inside = (quotes - np.cumsum(at_line_start)) % 2 == 1  # quotes since the line began
+    inside = (quotes - np.cumsum(at_line_start)) % 2 == 1  # an odd number of quotes since the start of the line
     opening = (signs == ord("[")) | (signs == ord("{"))
     closing = (signs == ord("]")) | (signs == ord("}"))
     steps: AnyArray = opening.astype(np.int8) - closing.astype(np.int8)

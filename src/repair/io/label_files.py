@@ -1,4 +1,4 @@
-"""Labels: a column of the score table, or a file of their own."""
+"""Reading labels from a separate file."""
 
 from dataclasses import dataclass
 from os import fspath
@@ -6,27 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
 from repair.errors import InputError
 from repair.io.array_files import read_archive, read_array
 from repair.io.columns import ColumnNames, text_column
 from repair.io.formats import Path, format_of, in_file, needs_arrow
 from repair.io.rows import row_id_column
-from repair.io.tables import FileTable, read_table
+from repair.io.table_readers import FileTable, read_table
 
 __all__ = ["LabelFile", "read_labels"]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelFile:
-    """Labels as text, with the ids of their rows; without ids they are in the order of the rows."""
+    """Labels as text, with the ids of their rows.  Without ids, they are in the order of the rows."""
 
     path: str
     labels: Any  # pyarrow array of text
     row_ids: Any = None  # pyarrow array of text, or None
 
     def place(self, row: int) -> str:
-        """Say where a label stands."""
+        """Return a phrase that says where a label is."""
         return f"labels of {self.path}, row {row}"
 
     def of_rows(self, row_ids: AnyArray | None, n_rows: int) -> Any:
@@ -37,16 +37,18 @@ class LabelFile:
         with in_file(self.path):
             if self.row_ids is None:
                 if len(self.labels) != n_rows:
-                    raise InputError(f"there are {len(self.labels)} labels for {n_rows} rows; give every row one")
+                    raise InputError(f"there are {len(self.labels)} labels for {n_rows} rows; write one label per row")
                 return self.labels
             if row_ids is None:
-                raise InputError("labels come with row ids, but the scores have none; add a column of row ids")
+                raise InputError(
+                    "the labels have row ids, but the scores do not; add a column of row ids to the scores"
+                )
             wanted = pa.array(list(map(str, row_ids.tolist())), pa.large_string())
-            found = pc.index_in(wanted, value_set=self.row_ids)
-            if found.null_count:
-                row = int(np.argmax(found.is_null().to_numpy(zero_copy_only=False)))
+            indices = pc.index_in(wanted, value_set=self.row_ids)
+            if indices.null_count:
+                row = int(np.argmax(indices.is_null().to_numpy(zero_copy_only=False)))
                 raise InputError(f"row {row_ids[row]!r} of the scores has no label; add a line for it")
-            return self.labels.take(found)
+            return self.labels.take(indices)
 
 
 def read_labels(path: Path, columns: ColumnNames) -> LabelFile:
@@ -57,7 +59,7 @@ def read_labels(path: Path, columns: ColumnNames) -> LabelFile:
             return LabelFile(fspath(path), _from_array(path, format_.kind))
         table = read_table(path)
         usual = ColumnNames()
-        # The options speak of the score file; this one may have columns of the usual names instead.
+        # The given names are those of the score file.  The label file may have the usual names instead.
         named = ColumnNames(
             row=columns.row if columns.row in table.names else None,
             label=columns.label if columns.label in table.names else None,
@@ -70,7 +72,7 @@ def read_labels(path: Path, columns: ColumnNames) -> LabelFile:
         if row_name is None:
             return LabelFile(fspath(path), labels)
         ids = row_id_column(table, row_name)
-        _refuse_two_labels(table, ids)
+        _check_one_label(table, ids)
         return LabelFile(fspath(path), labels, ids.cast("large_string"))
 
 
@@ -81,19 +83,21 @@ def _from_array(path: Path, kind: str) -> Any:
     else:
         arrays = read_archive(path)
         if "labels" not in arrays:
-            raise InputError(f"there is no array 'labels'; the file has {', '.join(map(repr, arrays))}")
+            raise InputError(
+                f"there is no array 'labels'; the file has {', '.join(map(repr, arrays))}; save the labels"
+            )
         values = arrays["labels"]
     if values.ndim != 1 or values.dtype.kind not in "iuU":
-        raise InputError(f"labels have shape {values.shape} and dtype {values.dtype}; save one id or name per row")
+        raise InputError(f"labels has shape {values.shape} and dtype {values.dtype}; save one id or name per row")
     return pa.array(values.astype(object).tolist()).cast(pa.large_string())
 
 
-def _refuse_two_labels(table: FileTable, ids: Any) -> None:
+def _check_one_label(table: FileTable, ids: Any) -> None:
     codes = ids.dictionary_encode().indices.to_numpy(zero_copy_only=False)
     order = np.argsort(codes, kind="stable")
     twice = np.flatnonzero(codes[order][1:] == codes[order][:-1])
     if len(twice):
-        one, other = int(order[twice[0]]), int(order[twice[0] + 1])
+        line, other = int(order[twice[0]]), int(order[twice[0] + 1])
         raise InputError(
-            f"{table.place(one)} and {table.place(other)} label the same row {ids[one].as_py()!r}; keep one line"
+            f"{table.place(line)} and {table.place(other)} label the same row {ids[line].as_py()!r}; keep one line"
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray, BoolArray
+from repair._utils.arrays import AnyArray, BoolArray
 from repair.errors import InputError
 from repair.io.class_index import ClassIndex, label_values
 from repair.io.columns import ColumnNames, score_column, text_column
@@ -19,7 +19,7 @@ from repair.io.rows import (
     row_id_column,
     weight_column,
 )
-from repair.io.tables import FileTable
+from repair.io.table_readers import FileTable
 
 __all__ = ["read_long"]
 
@@ -27,14 +27,14 @@ YES, NO = ("1", "true", "1.0"), ("0", "false", "0.0")
 
 
 def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label_file: LabelFile | None) -> Rows:
-    """Read rows in order of their first line; the lines of a row need not be adjacent."""
+    """Read rows in the order of their first lines.  The lines of a row need not be adjacent."""
     row_name = columns.require("row", table)
     class_name = columns.require("candidate", table, (row_name,))
     score_name = columns.require("score", table, (row_name, class_name))
     taken = {row_name, class_name, score_name}
     lines = _Lines(table, row_name)
     names = text_column(table, class_name)
-    _refuse_nameless(table, class_name, names)
+    _check_named(table, class_name, names)
     scores = score_column(table, score_name)
     labels, label_place = _labels(table, columns, taken, lines, names, classes, label_file)
 
@@ -42,7 +42,7 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     distinct = encoded.dictionary.to_pylist()
     first_seen = np.unique(codes, return_index=True)[1]
-    known_labels = [] if labels is None else [one for one in labels.unique().to_pylist() if one]
+    known_labels = [] if labels is None else [text for text in labels.unique().to_pylist() if text]
     resolved = classes.resolve(distinct, lambda code: table.place(int(first_seen[code]), class_name), known_labels)
     class_ids = resolved.ids[codes]
     n_classes = len(resolved.names)
@@ -64,7 +64,7 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
 
 
 class _Lines:
-    """Which row each line belongs to, and each row's first line."""
+    """The row of each line, and the first line of each row."""
 
     def __init__(self, table: FileTable, row_name: str) -> None:
         encoded = row_id_column(table, row_name).dictionary_encode()  # codes are in order of first appearance
@@ -75,24 +75,24 @@ class _Lines:
         self.first_line = np.unique(self.row_of, return_index=True)[1]
 
     def changes(self, values: Any) -> BoolArray:
-        """Say which lines differ from the first line of their row."""
+        """Return which lines differ from the first line of their row."""
         codes = values.dictionary_encode(null_encoding="encode").indices.to_numpy(zero_copy_only=False)
         differs: BoolArray = codes != codes[self.first_line][self.row_of]
         return differs
 
     def refuse_changes(self, values: Any, name: str) -> None:
-        """Refuse a column that must be the same on all lines of a row."""
+        """Raise an error if a column is not the same on all lines of a row."""
         changes = self.changes(values)
         if changes.any():
             line = int(np.argmax(changes))
             before = int(self.first_line[self.row_of[line]])
             raise InputError(
                 f"{self.table.place(line, name)} is {values[line].as_py()!r}, but {values[before].as_py()!r} on "
-                f"{self.table.place(before)} of the same row; write the same on all lines of a row"
+                f"{self.table.place(before)} of the same row; write the same value on all lines of a row"
             )
 
 
-def _refuse_nameless(table: FileTable, name: str, names: Any) -> None:
+def _check_named(table: FileTable, name: str, names: Any) -> None:
     from pyarrow import compute as pc
 
     missing = pc.fill_null(pc.equal(names, ""), True).to_numpy(zero_copy_only=False)
@@ -109,7 +109,7 @@ def _labels(
     classes: ClassIndex,
     label_file: LabelFile | None,
 ) -> tuple[Any, Any]:
-    """Return each row's label as text (or None), and a function that says where it stands."""
+    """Return each row's label as text (or None), and a function that says where it is."""
     name = columns.find("label", table, taken)
     if name is not None:
         taken.add(name)
@@ -126,10 +126,10 @@ def _labels(
 
 
 def _are_marks(values: Any, known: set[str], lines: _Lines) -> bool:
-    """Say whether a label column marks the right candidate rather than naming it.
+    """Return whether a label column marks the true candidate instead of naming the true class.
 
-    It then holds yes and no only.  Where 0 and 1 are classes as well, a label is the same on all
-    lines of a row, and a mark is not.
+    It then contains only yes and no.  If 0 and 1 are also classes, labels are the same on all lines
+    of a row, and marks are not.
     """
     used = {value for value in values.unique().to_pylist() if value}
     if not used or not {value.lower() for value in used} <= {*YES, *NO}:
@@ -142,24 +142,24 @@ def _marked(table: FileTable, name: str, lines: _Lines, candidates: Any, values:
     from pyarrow import compute as pc
 
     marked = pc.is_in(pc.utf8_lower(values), value_set=pa.array(YES, values.type)).to_numpy(zero_copy_only=False)
-    right = np.flatnonzero(marked)
-    rows = lines.row_of[right]
+    marked_lines = np.flatnonzero(marked)
+    rows = lines.row_of[marked_lines]
     order = np.argsort(rows, kind="stable")
     twice = np.flatnonzero(rows[order][1:] == rows[order][:-1])
     if len(twice):
-        one, other = (int(right[order[index]]) for index in (twice[0], twice[0] + 1))
+        line, other = (int(marked_lines[order[index]]) for index in (twice[0], twice[0] + 1))
         raise InputError(
-            f"{table.place(one, name)}, and {table.place(other)} are both marked as right for row "
-            f"{lines.row_ids[lines.row_of[one]]!r}; mark one candidate at most"
+            f"{table.place(line, name)}, and {table.place(other)} are both marked as true for row "
+            f"{lines.row_ids[lines.row_of[line]]!r}; mark at most one candidate per row"
         )
     line_of_row = np.full(lines.n_rows, -1)
-    line_of_row[rows] = right
+    line_of_row[rows] = marked_lines
     where = pa.array(line_of_row, mask=line_of_row < 0)
     return candidates.take(where)
 
 
 def _row_columns(table: FileTable, columns: ColumnNames, taken: set[str], lines: _Lines) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    row_values: dict[str, Any] = {}
     for role, key in (("group", "groups"), ("weight", "sample_weight")):
         name = columns.find(role, table, taken)
         if name is None:
@@ -167,12 +167,12 @@ def _row_columns(table: FileTable, columns: ColumnNames, taken: set[str], lines:
         taken.add(name)
         lines.refuse_changes(table.column(name), name)
         values = group_column(table, name) if role == "group" else weight_column(table, name)
-        found[key] = values[lines.first_line]
-    return found
+        row_values[key] = values[lines.first_line]
+    return row_values
 
 
 def _constant_columns(table: FileTable, taken: set[str], lines: _Lines) -> tuple[Any, tuple[str, ...]]:
-    """Return the other columns that say one thing per row, and a note about those that do not."""
+    """Return the other columns that have one value per row, and a note about those that do not."""
     import pyarrow as pa
 
     others = remaining(table, taken)

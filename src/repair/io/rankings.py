@@ -1,4 +1,4 @@
-"""Rankings to files, beside the columns they came with."""
+"""Writing rankings to files, together with other columns of the input."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair.arrays import PAD_ID, AnyArray, FloatArray
+from repair._utils.arrays import PAD_ID, AnyArray, FloatArray
+from repair._utils.atomic_write import write_atomically
+from repair.data.ranking import Ranking
 from repair.errors import InputError, InputWarning, warn_user
-from repair.files import write_atomically
-from repair.inputs import check_choice, check_class_names, numeric_array
 from repair.io.formats import Path, format_of, needs_arrow
 from repair.io.table_writers import archive_bytes, array_bytes, building, table_bytes
-from repair.ranking import Ranking
+from repair.validation.checks import check_choice, check_class_names, numeric_array
 
 __all__ = ["write_ranking"]
 
@@ -29,31 +29,33 @@ def write_ranking(
     row_name: str = "row",
     base_scores: ArrayLike | None = None,
 ) -> None:
-    """Write a ranking in the format that the file's name tells; all of it or nothing.
+    """Write a ranking to a file, completely or not at all.  The ending of the name determines the format.
 
     Parameters
     ----------
     path : path
         ``.parquet``, ``.arrow``, ``.feather``, ``.jsonl``, ``.csv``, ``.tsv`` (text also ``.gz``),
-        ``.npz``, or ``.npy`` (the ranked ids alone).
+        ``.npz``, or ``.npy`` (only the ranked ids).
     ranking : Ranking
     class_names : sequence of str, optional
-        Without them candidates are written as ids.
+        Names of the classes.  By default candidates are written as ids.
     probabilities : array_like, shape (n, k), optional
-        Aligned with ``ranking.ids``, as ``predict_proba`` returns them.
+        Probabilities aligned with ``ranking.ids``, usually ``ranking.probabilities``.  By default none are
+        written.
     row_ids : sequence, optional
-        The rows' own ids; otherwise rows are numbered from 0 where a number is needed.
+        Ids of the rows.  By default rows are numbered from 0 in the long layout, and have no ids in
+        the others.
     other : pyarrow.Table or mapping of columns, optional
-        Further columns, one entry per row.  One that is called like a column of ours is written
-        as ``input_…``.
+        Further columns to write, with one entry per row.  If one has the name of an output column, it
+        is written as ``input_…``.
     layout : {"lists", "long"}, default "lists"
-        One line per row with lists of candidates, or one line per candidate.  CSV has no lists:
-        there, "lists" writes columns ``rank_1, score_1, rank_2, …``.
+        One line per row with lists of candidates, or one line per candidate.  CSV has no lists, so
+        "lists" writes columns ``rank_1, score_1, rank_2, …`` there.
     row_name : str, default "row"
-        What the column of row ids is called.
+        Name of the column of row ids.
     base_scores : array_like, shape (n, k), optional
-        What the candidates' scores were, aligned with ``ranking.ids``; with them the long layout
-        has columns ``base_rank`` and ``base_score``, and lists have ``candidate_base_scores``.
+        Base scores of the candidates, aligned with ``ranking.ids``.  If given, the long layout also
+        has columns ``base_rank`` and ``base_score``, and lists also have ``candidate_base_scores``.
 
     Examples
     --------
@@ -71,7 +73,7 @@ def write_ranking(
     format_ = format_of(path)
     check_choice(layout, "layout", ("lists", "long"))
     if not isinstance(ranking, Ranking):
-        raise InputError(f"ranking is {type(ranking).__name__}; pass what rerank() returns")
+        raise InputError(f"ranking is {type(ranking).__name__}; pass the result of rerank()")
     content = _Content(ranking, class_names, probabilities, row_ids, other, row_name, base_scores)
     with building(f".{format_.kind}"):
         if format_.kind == "npy":
@@ -86,7 +88,7 @@ def write_ranking(
 
 
 class _Content:
-    """The checked parts of what is written, as columns for each layout."""
+    """The validated content of the file, as columns for each layout."""
 
     def __init__(
         self,
@@ -109,7 +111,9 @@ class _Content:
         given = {**self.other, **({} if self.row_ids is None else {"row_ids": self.row_ids})}
         for name, values in given.items():
             if len(values) != len(ranking):
-                raise InputError(f"{name} has {len(values)} entries, but the ranking has {len(ranking)} rows")
+                raise InputError(
+                    f"{name} has {len(values)} entries, but the ranking has {len(ranking)} rows; pass one per row"
+                )
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return whole arrays, padded with −1."""
@@ -124,7 +128,7 @@ class _Content:
             ours["class_names"] = np.array(self.names)
         if self.row_ids is not None:
             ours["row_ids"] = self.row_ids
-        return self._beside({}, ours, np.asarray)
+        return self._with_input_columns({}, ours, np.asarray)
 
     def lists(self) -> dict[str, Any]:
         """Return one line per row with lists of candidates."""
@@ -137,10 +141,10 @@ class _Content:
             ours["candidate_probabilities"] = self._list(self.probabilities[self.real])
         if self.base_scores is not None:
             ours["candidate_base_scores"] = self._list(self.base_scores[self.real])
-        return self._beside({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
+        return self._with_input_columns({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
 
     def wide(self) -> dict[str, Any]:
-        """Return one line per row with columns for each rank, empty where a row has no more candidates."""
+        """Return one line per row with columns for each rank, empty if a row has fewer candidates."""
         import pyarrow as pa
 
         ours: dict[str, Any] = {"prediction": self._arrow_prediction()}
@@ -150,13 +154,13 @@ class _Content:
             ours[f"score_{rank + 1}"] = pa.array(self.ranking.scores[:, rank], mask=absent)
             if self.probabilities is not None:
                 ours[f"probability_{rank + 1}"] = pa.array(self.probabilities[:, rank], mask=absent)
-        return self._beside({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
+        return self._with_input_columns({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
 
     def long(self) -> dict[str, Any]:
         """Return one line per candidate, best first within each row."""
         rows, ranks = np.nonzero(self.real)
         if (empty := int((~self.real.any(axis=1)).sum())) > 0:
-            warn_user(f"{empty} rows have no candidates, and so no line in the long layout", InputWarning)
+            warn_user(f"rows without candidates ({empty}) have no line in the long layout", InputWarning)
         ids = self.ranking.ids[self.real]
         ours: dict[str, Any] = {"rank": ranks + 1}
         if self.names is not None:
@@ -167,7 +171,7 @@ class _Content:
         if self.base_scores is not None:
             ours |= {"base_rank": self.ranking.order[self.real] + 1, "base_score": self.base_scores[self.real]}
         first = {self.row_name: rows if self.row_ids is None else self.row_ids[rows]}
-        return self._beside(first, ours, lambda values: _taken(values, rows))
+        return self._with_input_columns(first, ours, lambda values: _taken(values, rows))
 
     def table(self, columns: dict[str, Any]) -> Any:
         """Return columns as a pyarrow table."""
@@ -175,8 +179,8 @@ class _Content:
 
         return pa.table({name: _as_arrow(values) for name, values in columns.items()})
 
-    def _beside(self, first: dict[str, Any], ours: dict[str, Any], change: Any = None) -> dict[str, Any]:
-        """Put the columns that came with the input between the row ids and ours."""
+    def _with_input_columns(self, first: dict[str, Any], ours: dict[str, Any], change: Any = None) -> dict[str, Any]:
+        """Return the row ids, the columns of the input, and the output columns, in this order."""
         columns = dict(first)
         for name, values in self.other.items():
             while name in ours or name in columns:
@@ -188,13 +192,13 @@ class _Content:
         best = self.ranking.best
         if self.names is None:
             return best
-        return np.array([*self.names, ""])[best]  # −1, no candidate, finds the empty text at the end
+        return np.array([*self.names, ""])[best]  # −1, which means no candidate, selects the empty text at the end
 
     def _arrow_prediction(self) -> Any:
         return self._named(self.ranking.best, self.ranking.best == PAD_ID)
 
     def _named(self, ids: AnyArray, absent: AnyArray | None = None) -> Any:
-        """Return class names, or ids where there are none, as a pyarrow array."""
+        """Return class names, or ids if there are no names, as a pyarrow array."""
         import pyarrow as pa
 
         codes = pa.array(ids, mask=absent)
@@ -213,7 +217,9 @@ class _Content:
 def _check_aligned(given: ArrayLike, name: str, ranking: Ranking) -> FloatArray:
     values = numeric_array(given, name, 2).astype(np.float64)
     if values.shape != ranking.ids.shape:
-        raise InputError(f"{name} has shape {values.shape}, the ranking {ranking.ids.shape}; make them alike")
+        raise InputError(
+            f"{name} has shape {values.shape}, but the ranking has {ranking.ids.shape}; pass one value per candidate"
+        )
     return values
 
 
@@ -224,7 +230,7 @@ def _columns_of(other: Any) -> dict[str, Any]:
     if isinstance(other, Mapping):
         for name in other:
             if not isinstance(name, str):
-                raise InputError(f"other has a column {name!r}; name columns by text")
+                raise InputError(f"other has a column {name!r}; names of columns must be text")
         return dict(other)
     if hasattr(other, "column_names") and hasattr(other, "column"):
         return {name: other.column(name) for name in other.column_names}

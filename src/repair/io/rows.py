@@ -1,4 +1,4 @@
-"""What every layout is read into, and the steps that layouts share."""
+"""The common result of reading any layout, and the steps that layouts share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray
+from repair._utils.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray
+from repair.data.shortlist import Shortlist
 from repair.errors import InputError
 from repair.io.columns import ColumnNames, number_column, text_column
-from repair.io.tables import FileTable
-from repair.shortlist import Shortlist
+from repair.io.table_readers import FileTable
 
 __all__ = ["Rows", "optional_columns", "padded", "refuse_repeats", "remaining"]
 
-#: A padded table of candidates this large is only made if most of it is filled.
+#: A padded table of candidates with more slots than this must have at least one candidate per `EMPTIEST` slots.
 MANY_SLOTS = 1 << 28
 EMPTIEST = 100
 
@@ -23,7 +23,7 @@ Place = Callable[[int], str]
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a score file, whatever its layout; `known` holds class-level arrays of the file."""
+    """The rows of a score file in any layout.  `class_fields` has the class-level arrays of the file."""
 
     layout: str
     scores: AnyArray | Shortlist
@@ -33,23 +33,24 @@ class Rows:
     row_ids: AnyArray | None = None
     groups: AnyArray | None = None
     sample_weight: FloatArray | None = None
+    embeddings: AnyArray | None = None
     other: Any = None
     notes: tuple[str, ...] = ()
-    known: dict[str, Any] = field(default_factory=dict)
+    class_fields: dict[str, Any] = field(default_factory=dict)
     row_name: str | None = None
 
 
 def refuse_repeats(row_of: AnyArray, class_ids: AnyArray, n_classes: int, place: Place, name_of: Place) -> None:
-    """Refuse two entries for one class in one row, naming both."""
+    """Raise an error that names both places if a row has two entries for one class."""
     keys = row_of.astype(np.int64) * n_classes + class_ids
     order = np.argsort(keys, kind="stable")
     twice = np.flatnonzero(keys[order][1:] == keys[order][:-1])
     if len(twice):
         pairs = order[np.stack([twice, twice + 1])]
-        one, other = (int(index) for index in pairs[:, np.argmin(pairs[1])])
-        places = place(one), place(other)
+        entry, other = (int(index) for index in pairs[:, np.argmin(pairs[1])])
+        places = place(entry), place(other)
         where = f"{places[0]} and {places[1]} give" if places[0] != places[1] else f"{places[0]} gives"
-        raise InputError(f"{where} class {name_of(one)!r} twice for one row; keep one entry per candidate")
+        raise InputError(f"{where} class {name_of(entry)!r} twice for one row; keep one entry per candidate")
 
 
 def padded(row_of: AnyArray, class_ids: AnyArray, scores: FloatArray, n_rows: int, n_classes: int) -> Shortlist:
@@ -58,7 +59,7 @@ def padded(row_of: AnyArray, class_ids: AnyArray, scores: FloatArray, n_rows: in
     width = max(int(lengths.max()), 1)
     if n_rows * width > max(MANY_SLOTS, EMPTIEST * len(row_of)):
         raise InputError(
-            f"one row has {width} candidates, where {n_rows} rows have {len(row_of) / n_rows:.1f} on average; "
+            f"one row has {width} candidates, but {n_rows} rows have {len(row_of) / n_rows:.1f} on average; "
             "shorten the longest lists"
         )
     order = np.argsort(row_of, kind="stable")
@@ -73,7 +74,7 @@ def padded(row_of: AnyArray, class_ids: AnyArray, scores: FloatArray, n_rows: in
 
 
 def as_objects(values: Any) -> AnyArray:
-    """Return a pyarrow array as numpy: whole numbers as they are, anything else as Python objects."""
+    """Return a pyarrow array as numpy: whole numbers as numbers, everything else as Python objects."""
     import pyarrow as pa
 
     array: AnyArray = values.to_numpy(zero_copy_only=False)
@@ -81,7 +82,7 @@ def as_objects(values: Any) -> AnyArray:
 
 
 def row_id_column(table: FileTable, name: str) -> Any:
-    """Return row ids as whole numbers or text; every row has one."""
+    """Return row ids as whole numbers or text, or raise an error if one is missing."""
     import pyarrow as pa
     from pyarrow import compute as pc
 
@@ -89,46 +90,46 @@ def row_id_column(table: FileTable, name: str) -> Any:
     text = text_column(table, name)
     missing = pc.fill_null(pc.equal(text, ""), True).to_numpy(zero_copy_only=False)
     if missing.any():
-        raise InputError(f"{table.place(int(np.argmax(missing)), name)} is empty; every row needs an id")
+        raise InputError(f"{table.place(int(np.argmax(missing)), name)} is empty; write an id for every row")
     return values if pa.types.is_integer(values.type) else text
 
 
 def optional_columns(table: FileTable, columns: ColumnNames, taken: set[str]) -> dict[str, Any]:
     """Read row ids, groups and weights of a table with one line per row."""
-    found: dict[str, Any] = {}
+    row_values: dict[str, Any] = {}
     for role in ("row", "group", "weight"):
         name = columns.find(role, table, taken)
         if name is None:
             continue
         taken.add(name)
         if role == "row":
-            found |= {"row_ids": as_objects(row_id_column(table, name)), "row_name": name}
+            row_values |= {"row_ids": as_objects(row_id_column(table, name)), "row_name": name}
         elif role == "group":
-            found["groups"] = group_column(table, name)
+            row_values["groups"] = group_column(table, name)
         else:
-            found["sample_weight"] = weight_column(table, name)
-    return found
+            row_values["sample_weight"] = weight_column(table, name)
+    return row_values
 
 
 def group_column(table: FileTable, name: str) -> AnyArray:
-    """Return the groups as text; every row has one."""
+    """Return the groups as text, or raise an error if one is missing."""
     text = text_column(table, name)
     if text.null_count:
         row = int(np.argmax(text.is_null().to_numpy(zero_copy_only=False)))
-        raise InputError(f"{table.place(row, name)} is missing; every row needs a group")
+        raise InputError(f"{table.place(row, name)} is missing; write a group for every row")
     groups = as_objects(text)
-    if (groups == "").any():  # in CSV a missing cell is empty text, and would tie unrelated rows together
-        raise InputError(f"{table.place(int(np.argmax(groups == '')), name)} is empty; every row needs a group")
+    if (groups == "").any():  # in CSV a missing cell is empty text, which would put unrelated rows into one group
+        raise InputError(f"{table.place(int(np.argmax(groups == '')), name)} is empty; write a group for every row")
     return groups
 
 
 def weight_column(table: FileTable, name: str) -> FloatArray:
-    """Return weights, finite and not negative."""
+    """Return the weights, or raise an error if one is negative or not finite."""
     weights = number_column(table, name)
     usable = np.isfinite(weights) & (weights >= 0)
     if not usable.all():
         row = int(np.argmin(usable))
-        raise InputError(f"{table.place(row, name)} is {weights[row]}; weights are finite and 0 or more")
+        raise InputError(f"{table.place(row, name)} is {weights[row]}; weights must be finite and 0 or more")
     return weights
 
 

@@ -1,4 +1,4 @@
-"""Score sets from files: finding out the layout, and putting rows and classes together."""
+"""Reading score sets: determining the layout of a file, and combining rows and classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
-from repair.errors import InputError
-from repair.inputs import check_choice, check_class_names
+from repair._utils.arrays import AnyArray
+from repair.data.score_set import ROW_FIELDS, ScoreSet
+from repair.errors import InputError, Remedy
 from repair.io.archives import rows_of_arrays
 from repair.io.array_files import read_archive, read_array
 from repair.io.candidate_lists import list_columns, read_candidate_lists
@@ -22,34 +22,39 @@ from repair.io.label_files import LabelFile, read_labels
 from repair.io.long_form import read_long
 from repair.io.rows import Rows
 from repair.io.similarity_files import read_similarity
-from repair.io.tables import FileTable, read_table
-from repair.score_set import ScoreSet
+from repair.io.table_readers import FileTable, read_table
+from repair.validation.checks import check_choice, check_class_names
 
 __all__ = ["ScoreFile", "read_score_set"]
+
+GIVE_LABELS = Remedy(
+    "give-labels", "name the column with ColumnNames(label=…), or give a file of row ids and labels (labels_path=…)"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreFile:
-    """What a score file holds.
+    """The content of a score file.
 
     Attributes
     ----------
     rows : ScoreSet
-        Scores, labels and what is known about rows and classes, ready for ``fit``; ``labels`` is
-        None if the file has none and none were needed.
+        Scores, labels and what is known about rows and classes, ready for ``fit``.  ``labels`` is
+        None if the file has no labels and they were not required.
     class_names : tuple of str or None
-        The classes the scores refer to; None if the file has ids only.
+        The classes that the scores refer to, or None if the file only has ids.
     new_classes : tuple of str
-        Those at the end of `class_names` that were not known before (``unknown_classes="append"``).
+        Names at the end of `class_names` that were not known before (``unknown_classes="append"``).
     row_ids : ndarray or None
-        The rows' own ids, as text or whole numbers.
+        Ids of the rows, as text or whole numbers.
     other : pyarrow.Table, dict of arrays, or None
-        The columns without a role, one entry per row.
+        The columns without a role, with one entry per row.
     layout : {"dense", "candidates", "long"}
+        Layout of the file.
     notes : tuple of str
-        What a user should know about how the file was read.
+        Sentences about how the file was read that users should know.
     row_name : str or None
-        What the file calls the column of row ids.
+        Name of the column of row ids in the file.
 
     Examples
     --------
@@ -84,7 +89,7 @@ def read_score_set(
     unknown_classes: str = "refuse",
     need_labels: bool = True,
 ) -> ScoreFile:
-    """Read scores from a file, whichever of the layouts in ``docs/files.md`` it has.
+    """Read scores from a file in any of the layouts of ``docs/files.md``.
 
     Parameters
     ----------
@@ -94,16 +99,19 @@ def read_score_set(
     classes : ClassFile, optional
         The class table (`read_class_table`).  Its names decide which columns are classes.
     columns : ColumnNames, optional
-        What the columns are called, where the usual names do not apply.
+        Names of the columns.  By default the usual names are looked for.
     labels_path : path, optional
-        A file with the labels: a table of row id and label, or an array in the order of the rows.
-    similarity : path, or anything ``fit`` takes, optional
+        A file with the labels: a table of row ids and labels, or an array in the order of the rows.
+        By default labels are read from the file of scores.
+    similarity : path, or anything that ``fit`` accepts, optional
+        Class similarity.
     class_names : sequence of str, optional
-        The classes of a model that is there already; scores come back in this order.
+        Names of the classes of an existing model.  Scores are returned in this order.
     unknown_classes : {"refuse", "append"}, default "refuse"
-        What to do with a candidate whose class is not known.
+        Whether a candidate whose class is not known raises an error or is appended to the classes.
+        Use "append" to rerank rows with classes that a model does not know.
     need_labels : bool, default True
-        Whether to refuse a file without labels.
+        Whether to raise an error if there are no labels.  Pass False for rows that are only reranked.
 
     Returns
     -------
@@ -135,17 +143,17 @@ def read_score_set(
         if format_.is_arrays:
             arrays = {"scores": read_array(path)} if format_.kind == "npy" else read_archive(path)
             rows = _with_labels(rows_of_arrays({**arrays, **more}, index), label_file)
-            remedy = "add an array 'labels'"
+            present = "the file has no array 'labels'"
         else:
             table = read_table(path)
             rows = _from_table(table, options, index, label_file)
-            remedy = f"{listed(table)}; name the column of labels with ColumnNames(label=…)"
-        if rows.labels is not None and rows.labels.dtype == object and all(one is None for one in rows.labels):
+            present = listed(table)
+        if rows.labels is not None and rows.labels.dtype == object and all(label is None for label in rows.labels):
             if need_labels:
                 raise InputError("every label is missing; write the true class of each row")
-            rows = replace(rows, labels=None)  # an empty column, such as a form has that nobody filled in
+            rows = replace(rows, labels=None)  # a column of labels that is empty on every line
         if need_labels and rows.labels is None:
-            raise InputError(f"there are no labels; {remedy}, or give a file of row ids and labels (labels_path=…)")
+            raise InputError(f"there are no labels; {present}", GIVE_LABELS)
     return _together(rows, classes, similarity)
 
 
@@ -155,7 +163,9 @@ def _array_labels(path: Any) -> dict[str, AnyArray]:
             return {"labels": np.asarray(read_array(path))}
         arrays = read_archive(path)
         if "labels" not in arrays:
-            raise InputError(f"there is no array 'labels'; the file has {', '.join(map(repr, arrays)) or 'none'}")
+            raise InputError(
+                f"there is no array 'labels'; the file has {', '.join(map(repr, arrays)) or 'none'}; save the labels"
+            )
         return {"labels": arrays["labels"]}
 
 
@@ -168,7 +178,7 @@ def _with_labels(rows: Rows, label_file: LabelFile | None) -> Rows:
 
 
 def _from_table(table: FileTable, columns: ColumnNames, index: ClassIndex, labels: LabelFile | None) -> Rows:
-    """Read a table in the layout that its columns tell."""
+    """Read a table, whose columns determine the layout."""
     lists = list_columns(table, columns)
     if lists is not None:
         n_known = None if index.names is None else len(index.names)
@@ -190,23 +200,21 @@ def _is_long(table: FileTable, columns: ColumnNames, index: ClassIndex) -> bool:
 
 
 def _together(rows: Rows, classes: ClassFile | None, similarity: Any) -> ScoreFile:
-    """Bring the class table, what the file says about classes, and the rows together."""
-    known, notes = dict(rows.known), list(rows.notes)
+    """Combine the rows, the class-level arrays of the file, and the class table."""
+    class_fields, notes = dict(rows.class_fields), list(rows.notes)
     n_old = 0 if rows.class_names is None else len(rows.class_names) - len(rows.new_classes)
     if isinstance(similarity, str | PathLike) and not rows.new_classes:
         similarity = read_similarity(similarity, rows.class_names)
     if similarity is not None:
-        known["similarity"] = similarity
+        class_fields["similarity"] = similarity
     if classes is not None:
         assert rows.class_names is not None
-        table = classes.take(rows.class_names[:n_old])
-        given = {"class_counts": table.counts, "class_groups": table.groups, "weight_norms": table.weight_norms}
-        known |= {name: values for name, values in given.items() if values is not None}
-    if rows.new_classes and known:
-        known = {}
-        notes.append("counts, groups and similarity are left out: they say nothing about the new classes")
-    row_fields = {"groups": rows.groups, "sample_weight": rows.sample_weight}
-    scores = ScoreSet(rows.scores, rows.labels, class_names=rows.class_names, **row_fields, **known)  # type: ignore[arg-type]
+        class_fields |= classes.take(rows.class_names[:n_old]).class_fields
+    if rows.new_classes and class_fields:
+        class_fields = {}
+        notes.append("counts, groups and similarity are ignored, because they do not cover the new classes")
+    row_fields = {name: getattr(rows, name) for name in ROW_FIELDS}
+    scores = ScoreSet(**row_fields, class_names=rows.class_names, **class_fields)
     names = rows.class_names
     return ScoreFile(
         scores, names, rows.new_classes, rows.row_ids, rows.other, rows.layout, tuple(notes), rows.row_name

@@ -1,33 +1,35 @@
-"""Class similarity from files, put into class order by name wherever the file has names."""
+"""Reading class similarities.  If the file has class names, classes are matched by name."""
 
 from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
 from repair.errors import InputError
-from repair.inputs import check_class_names, numeric_array
 from repair.io.archives import text_array
-from repair.io.array_files import read_archive, read_array
+from repair.io.class_index import positions_of
+from repair.io.class_matrices import read_matrix
 from repair.io.columns import number_column, text_column
 from repair.io.formats import Path, format_of, in_file, parsing
-from repair.io.tables import FileTable, read_table
+from repair.io.table_readers import FileTable
+from repair.validation.checks import check_class_names, numeric_array
 
 __all__ = ["read_similarity"]
 
 
 def read_similarity(path: Path, class_names: tuple[str, ...] | None = None) -> Any:
-    """Read a class similarity.
+    """Read a class similarity from a file.
 
     Parameters
     ----------
     path : path
-        ``.npy``: a (K, K) array.  ``.npz``: an array ``similarity`` and perhaps ``class_names``,
-        or what ``scipy.sparse.save_npz`` writes (csr, csc or coo).  A table (``.csv``,
-        ``.parquet``, …): one column per class and, best, a first column with the class of each line.
+        ``.npy`` with a (K, K) array; ``.npz`` with an array ``similarity`` and optionally
+        ``class_names``, or written by ``scipy.sparse.save_npz`` (csr, csc or coo); or a table
+        (``.csv``, ``.parquet``, …) with one column per class and, preferably, a first column with
+        the class of each line.
     class_names : sequence of str, optional
-        The classes in the order wanted.  Where the file has names they are matched, and further
-        classes of the file are left out; otherwise the order of the file must be this one.
+        Classes in the order of the result.  If the file has names, they are matched, and other
+        classes of the file are left out.  Otherwise the file must have this order.
 
     Returns
     -------
@@ -46,12 +48,7 @@ def read_similarity(path: Path, class_names: tuple[str, ...] | None = None) -> A
     """
     format_ = format_of(path)
     with in_file(path):
-        if format_.kind == "npy":
-            matrix, names = numeric_array(np.asarray(read_array(path)), "similarity", 2), None
-        elif format_.kind == "npz":
-            matrix, names = _from_archive(read_archive(path))
-        else:
-            matrix, names = _from_table(read_table(path))
+        matrix, names = read_matrix(path, format_, "similarity", _from_archive, _from_table)
         if matrix.shape[0] != matrix.shape[1]:
             raise InputError(f"similarity has shape {matrix.shape}; write one row and one column per class")
         return _in_order(matrix, names, class_names)
@@ -62,13 +59,13 @@ def _in_order(matrix: Any, names: tuple[str, ...] | None, wanted: tuple[str, ...
         return matrix
     if names is None:
         if matrix.shape[0] != len(wanted):
-            raise InputError(f"similarity has shape {matrix.shape}; with {len(wanted)} classes both must be that")
+            raise InputError(
+                f"similarity has shape {matrix.shape}; with {len(wanted)} classes it must be {(len(wanted),) * 2}"
+            )
         return matrix
-    id_of = {name: position for position, name in enumerate(names)}
-    missing = next((name for name in wanted if name not in id_of), None)
-    if missing is not None:
-        raise InputError(f"similarity has no row for class {missing!r}; add one for each of {len(wanted)} classes")
-    order = np.array([id_of[name] for name in wanted], dtype=np.int64)
+    order = positions_of(
+        names, wanted, lambda name: f"similarity has no row for class {name!r}; add a row and a column for it"
+    )
     return matrix[order][:, order]
 
 
@@ -84,14 +81,18 @@ def _from_archive(arrays: dict[str, AnyArray]) -> tuple[Any, tuple[str, ...] | N
     elif "format" in arrays and "shape" in arrays:
         matrix = _sparse(arrays)
     else:
-        raise InputError(f"there is no array 'similarity'; the file has {', '.join(map(repr, arrays)) or 'none'}")
+        raise InputError(
+            f"there is no array 'similarity'; the file has {', '.join(map(repr, arrays)) or 'none'}; save the matrix"
+        )
     if names is not None and matrix.shape != (len(names), len(names)):
-        raise InputError(f"similarity has shape {matrix.shape} where there are {len(names)} class names")
+        raise InputError(
+            f"similarity has shape {matrix.shape}, but there are {len(names)} class names; save one row and column each"
+        )
     return matrix, names
 
 
 def _sparse(arrays: dict[str, AnyArray]) -> Any:
-    """Build a matrix from the arrays that scipy.sparse.save_npz writes, checking every index."""
+    """Return the matrix that scipy.sparse.save_npz wrote, after checking every index."""
     with parsing("sparse npz"):
         from scipy import sparse
 
@@ -114,22 +115,24 @@ def _sparse(arrays: dict[str, AnyArray]) -> Any:
 
 
 def _from_table(table: FileTable) -> tuple[AnyArray, tuple[str, ...]]:
-    """Read a square table; the header names its columns, a first column its rows."""
+    """Read a square table.  The header has the classes of the columns, the first column those of the rows."""
     columns = table.names
     if len(columns) == len(table) + 1:
         columns, rows = columns[1:], text_column(table, columns[0]).to_pylist()
         if sorted(map(str, rows)) != sorted(columns):
-            odd = next(place for place, name in enumerate(rows) if name not in columns or name in rows[:place])
+            odd = next(index for index, name in enumerate(rows) if name not in columns or name in rows[:index])
             raise InputError(
-                f"{table.place(odd, table.names[0])} is {rows[odd]!r}; write one line for every class of the header"
+                f"{table.place(odd, table.names[0])} is {rows[odd]!r}; write one line for each class of the header"
             )
     elif len(columns) == len(table):
         rows = columns
     else:
-        raise InputError(f"similarity has {len(table)} lines and {len(columns)} columns; write one of each per class")
+        raise InputError(
+            f"similarity has {len(table)} lines and {len(columns)} columns; write one line and one column per class"
+        )
     names = tuple(columns)
     matrix = np.empty((len(names), len(names)))
     for position, name in enumerate(names):
         matrix[:, position] = number_column(table, name)
-    place_of = {name: place for place, name in enumerate(rows)}
-    return matrix[[place_of[name] for name in names]], names
+    row_of = {name: row for row, name in enumerate(rows)}
+    return matrix[[row_of[name] for name in names]], names

@@ -1,35 +1,34 @@
-"""A table's columns as the bytes of each format; nothing is written here."""
+"""Converting the columns of a table to the bytes of each format.  Nothing is written to disk here."""
 
 import gzip
 import io
 import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray
+from repair._utils.arrays import AnyArray
+from repair._utils.json import plain
 from repair.errors import InputError, InputWarning, warn_user
-from repair.io.formats import FileFormat
+from repair.io.formats import FileFormat, first_line
 
 __all__ = ["archive_bytes", "array_bytes", "building", "table_bytes"]
 
-#: Rows turned into Python objects at a time when JSON is written.
+#: Number of rows that are converted to Python objects at a time for JSON.
 ROWS_AT_A_TIME = 10_000
 
 
 @contextmanager
 def building(kind: str) -> Iterator[None]:
-    """Turn what a library raises on values that a format cannot hold into `InputError`."""
+    """Turn errors that a library raises for values that a format cannot represent into `InputError`."""
     try:
         yield
     except InputError:
         raise
     except (ValueError, TypeError, NotImplementedError, OverflowError, KeyError) as error:
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        raise InputError(f"the ranking cannot be written as {kind} ({reason}); try another format") from None
+        raise InputError(f"the ranking cannot be written as {kind} ({first_line(error)}); try another format") from None
 
 
 def table_bytes(columns: Any, format_: FileFormat) -> bytes:
@@ -40,11 +39,11 @@ def table_bytes(columns: Any, format_: FileFormat) -> bytes:
 
 
 def archive_bytes(arrays: dict[str, AnyArray]) -> bytes:
-    """Return arrays as the content of a ``.npz`` file; those that would need pickle are left out, aloud."""
+    """Return arrays as the content of a ``.npz`` file.  Arrays that would need pickle are left out, with a warning."""
     usable = {name: _plain_array(values) for name, values in arrays.items()}
     dropped = [name for name, values in usable.items() if values is None]
     if dropped:
-        warn_user(f"a .npz file cannot hold {', '.join(map(repr, dropped))}; left out", InputWarning)
+        warn_user(f"left out, because a .npz file cannot store them: {', '.join(map(repr, dropped))}", InputWarning)
     stream = io.BytesIO()
     kept: dict[str, Any] = {name: values for name, values in usable.items() if values is not None}
     np.savez(stream, **kept)
@@ -69,10 +68,10 @@ def _csv(columns: Any, format_: FileFormat) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
-    for place, name in enumerate(columns.column_names):
-        if not _fits_a_cell(columns.column(place).type):
-            texts = [_cell(value) for value in columns.column(place).to_pylist()]
-            columns = columns.set_column(place, name, pa.array(texts, pa.string()))
+    for index, name in enumerate(columns.column_names):
+        if not _fits_a_cell(columns.column(index).type):
+            texts = [_cell(value) for value in columns.column(index).to_pylist()]
+            columns = columns.set_column(index, name, pa.array(texts, pa.string()))
     sink = pa.BufferOutputStream()
     csv.write_csv(columns, sink, csv.WriteOptions(delimiter=format_.delimiter))
     content: bytes = sink.getvalue().to_pybytes()
@@ -87,7 +86,7 @@ def _fits_a_cell(kind: Any) -> bool:
 
 
 def _cell(value: Any) -> str | None:
-    """Return what CSV has no type for as text: lists and structures as JSON."""
+    """Return a value that has no CSV type as text, with lists and structures as JSON."""
     return _json(value) if isinstance(value, list | dict) else None if value is None else str(value)
 
 
@@ -101,16 +100,8 @@ def _jsonl(columns: Any, _: FileFormat) -> bytes:
 def _json(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, default=str)
-    except ValueError:  # JSON has neither NaN nor infinity
-        return json.dumps(_without_nan(value), ensure_ascii=False, allow_nan=False, default=str)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    except ValueError:  # JSON cannot represent NaN and infinity
+        return json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
 
 
 def _parquet(columns: Any, _: FileFormat) -> bytes:

@@ -1,4 +1,4 @@
-"""The report: one HTML file to look at, and its figures as files.
+"""The report: one HTML file about a fitted model, and optionally its charts as files.
 
 >>> from repair.report import write_report
 >>> write_report("report.html", model, calibration, test)  # doctest: +SKIP

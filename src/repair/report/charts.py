@@ -1,22 +1,24 @@
-"""Pictures as Vega-Lite charts: one function each, from plain data to a specification."""
+"""The charts: one function per picture, from plain data to a Vega-Lite specification."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from repair.report.of_rows import BEFORE
 from repair.report.palette import colour
 from repair.report.picture import Picture
+from repair.report.row_charts import BEFORE
 from repair.report.vega import Data, Spec, caption, chart, colours, decades, field, own_values, tips
 
 __all__ = ["CHARTS", "charts_of"]
 
 PER_CENT = ".0%"
 ORDERS = {BEFORE: "base", "model": "model"}
+#: The base order and the model also differ in shape, for people who do not see the colours.
+SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
 
 
 def charts_of(picture: Picture) -> list[Spec]:
-    """Return the picture's charts: none where there is no picture, one, or one for each pair.
+    """Return the charts of a picture: usually one, one per pair for the pairs, and none if there is no picture.
 
     Examples
     --------
@@ -27,13 +29,13 @@ def charts_of(picture: Picture) -> list[Spec]:
     """
     if picture.reason:
         return []
-    made = CHARTS[picture.key](picture.data)
-    return made if isinstance(made, list) else [made]
+    charts = CHARTS[picture.key](picture.data)
+    return charts if isinstance(charts, list) else [charts]
 
 
 def long_tail(data: Data) -> Spec:
-    """Examples by rank of the class, with the line between the frequent fifth and the rest."""
-    place = data["frequent"] + 0.5
+    """Draw the examples by rank of the class, and a line between the frequent fifth and the rest."""
+    boundary = data["frequent"] + 0.5
     ticks = decades(data["top"])
     y = field(
         "count",
@@ -44,7 +46,7 @@ def long_tail(data: Data) -> Spec:
     x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
     kinds = {"frequent": "frequent", "rare": "rare"}
     shown = tips(rank="rank", count=("examples", ","), kind="kind")
-    line = own_values([{"rank": place}])
+    line = own_values([{"rank": boundary}])
     return chart(
         data["values"],
         [
@@ -67,12 +69,12 @@ def long_tail(data: Data) -> Spec:
 
 
 def by_frequency(data: Data) -> Spec:
-    """Accuracy before and after in bins of the classes."""
-    labels = [one["label"] for one in data["values"]]
+    """Draw accuracy before and after, in bins of the classes."""
+    labels = [part["label"] for part in data["values"]]
     x = field("label", "training examples of the class, rarest first", "ordinal", sort=labels, axis={"labelAngle": -30})
     points = [
-        {**one, "order": order, "accuracy": one["before" if order == BEFORE else "after"]}
-        for one in data["values"]
+        {**part, "order": order, "accuracy": part["before" if order == BEFORE else "after"]}
+        for part in data["values"]
         for order in ORDERS
     ]
     shown = tips(
@@ -83,7 +85,7 @@ def by_frequency(data: Data) -> Spec:
         before=("before", ".1%"),
         after=("after", ".1%"),
     )
-    y = {"type": "quantitative", "title": "right class first", "axis": {"format": PER_CENT}}
+    y = {"type": "quantitative", "title": "accuracy", "axis": {"format": PER_CENT}}
     return chart(
         data["values"],
         [
@@ -102,7 +104,7 @@ def by_frequency(data: Data) -> Spec:
                     "x": x,
                     "y": {**y, "field": "accuracy"},
                     "color": colours("order", ORDERS),
-                    "shape": {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}},
+                    "shape": SHAPES,
                     "tooltip": shown,
                 },
             },
@@ -112,10 +114,10 @@ def by_frequency(data: Data) -> Spec:
 
 
 def frontier(data: Data) -> Spec:
-    """Rare against frequent accuracy along the dial."""
+    """Draw rare against frequent accuracy along the dial."""
     axis = {"format": ".1%", "tickCount": 6}
-    x = field("frequent", "right first, frequent classes", scale={"zero": False, "padding": 24}, axis=axis)
-    y = field("rare", "right first, rare classes", scale={"zero": False, "padding": 18}, axis=axis)
+    x = field("frequent", "accuracy on frequent classes", scale={"zero": False, "padding": 24}, axis=axis)
+    y = field("rare", "accuracy on rare classes", scale={"zero": False, "padding": 18}, axis=axis)
     shown = tips(
         dial="dial",
         rare=("rare", ".1%"),
@@ -123,7 +125,7 @@ def frontier(data: Data) -> Spec:
         accuracy=("all rows", ".1%"),
         macro=("mean over classes", ".1%"),
     )
-    ends = [one for one in data["values"] if one["dial"] in (0.0, 0.5, 1.0) and one["dial"] != data["model"]["dial"]]
+    ends = [at for at in data["values"] if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != data["model"]["dial"]]
     marks = [
         {**data["base"], "name": "base order", "order": BEFORE},
         {**data["model"], "name": f"this model, dial {data['model']['dial']:g}", "order": "model"},
@@ -144,48 +146,39 @@ def frontier(data: Data) -> Spec:
                 "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": colour("soft")},
                 "encoding": {"x": x, "y": y, "text": {"field": "dial", "format": ".1f", "type": "quantitative"}},
             },
-            {
-                **own_values(marks),
-                "mark": {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": colours("order", ORDERS, legend=None),
-                    "shape": {
-                        "field": "order",
-                        "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]},
-                        "legend": None,
-                    },
-                    "tooltip": tips(name=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
-                },
-            },
-            {
-                **own_values(marks),
-                "mark": {
-                    "type": "text",
-                    "dx": 12,
-                    "dy": 20,
-                    "align": "right",
-                    "fontWeight": 600,
-                    "color": colour("ink"),
-                },
-                "encoding": {"x": x, "y": y, "text": {"field": "name"}},
-            },
+            *_named_points(marks, x, y),
         ],
         320,
     )
 
 
+def _named_points(marks: Sequence[Data], x: Spec, y: Spec) -> list[Spec]:
+    """Return large points for the base order and the model, each with its name next to it."""
+    point = {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")}
+    name = {"type": "text", "dx": 12, "dy": 20, "align": "right", "fontWeight": 600, "color": colour("ink")}
+    encoding = {
+        "x": x,
+        "y": y,
+        "color": colours("order", ORDERS, legend=None),
+        "shape": {**SHAPES, "legend": None},
+        "tooltip": tips(name=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
+    }
+    return [
+        {**own_values(marks), "mark": point, "encoding": encoding},
+        {**own_values(marks), "mark": name, "encoding": {"x": x, "y": y, "text": {"field": "name"}}},
+    ]
+
+
 def offsets(data: Data) -> Spec:
-    """Offset of each class against its examples."""
+    """Draw the offset of each class against its number of examples."""
     trust = {"own rows": "trust1", "rows and group": "trust2", "mostly the group": "trust3", "no rows": "none"}
     plain = {"fitted": "trust1", "no rows": "none"}
-    there = {one["trust"] for one in data["values"]}
+    there = {mark["trust"] for mark in data["values"]}
     names = {name: tint for name, tint in (trust if data["shrunk"] else plain).items() if name in there}
     shown = tips(
-        name="class", count=("examples", ","), offset=("offset", "+.3f"), trust="rests on", factor=("shrinkage", ".2f")
+        name="class", count=("examples", ","), offset=("offset", "+.3f"), trust="based on", factor=("shrinkage", ".2f")
     )
-    top = max(one["count"] for one in data["values"])
+    top = max(mark["count"] for mark in data["values"])
     within = {"type": "symlog", "domain": [0, 1.3 * max(top, 1.0)], "nice": False}
     axis = {"format": ",d", "values": decades(top)}
     x = field("count", "training examples of the class", scale=within, axis=axis)
@@ -201,23 +194,23 @@ def offsets(data: Data) -> Spec:
             "encoding": {
                 "x": x,
                 "y": field("offset", "offset"),
-                "color": colours("trust", names, "rests on"),
+                "color": colours("trust", names, "based on"),
                 "tooltip": shown,
             },
         },
     ]
     for mean in data["means"]:
-        place = own_values([{"at": mean}])
+        at_mean = own_values([{"at": mean}])
         rule = {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}
-        layers.append({**place, "mark": rule, "encoding": {"y": field("at", None)}})
+        layers.append({**at_mean, "mark": rule, "encoding": {"y": field("at", None)}})
         mark = caption("common mean", align="right", x="width", dy=-7, color=colour("ink"))
-        layers.append({**place, "mark": mark, "encoding": {"y": field("at", None)}})
+        layers.append({**at_mean, "mark": mark, "encoding": {"y": field("at", None)}})
     return chart(data["values"], layers, 320)
 
 
 def gap_closed(data: Data) -> Spec:
-    """Share of the recoverable gap that each kind of correction closes."""
-    y = field("name", None, "nominal", sort=[one["name"] for one in data["values"]], axis={"labelLimit": 200})
+    """Draw the share of the recoverable gap that each kind of correction closes."""
+    y = field("name", None, "nominal", sort=[bar["name"] for bar in data["values"]], axis={"labelLimit": 200})
     x = {"type": "quantitative", "title": "share of the recoverable gap closed", "axis": {"format": PER_CENT}}
     shown = tips(name=" ", closed=("closed", ".1%"), low=("from", ".1%"), high=("to", ".1%"))
     bars = {"type": "bar", "color": colour("model"), "height": {"band": 0.55}, "cornerRadiusEnd": 3}
@@ -233,9 +226,9 @@ def gap_closed(data: Data) -> Spec:
 
 
 def quintiles(data: Data) -> Spec:
-    """Change of Hit@1 by fifths of the rare classes, as in the paper's figure."""
+    """Draw the change of Hit@1 by fifths of the rare classes, as in the paper's figure."""
     x = field("bin", "rare classes by threshold dispersion, low to high", "ordinal", axis={"labelAngle": 0})
-    y = {"type": "quantitative", "title": "change of Hit@1, pairwise over offsets", "axis": {"format": "+.0%"}}
+    y = {"type": "quantitative", "title": "change of Hit@1, pairwise − offsets", "axis": {"format": "+.0%"}}
     shown = tips(
         bin="quintile",
         dispersion="dispersion",
@@ -245,7 +238,7 @@ def quintiles(data: Data) -> Spec:
         low=("from", "+.1%"),
         high=("to", "+.1%"),
     )
-    signs = [{**one, "sign": "gain" if one["gain"] >= 0 else "loss"} for one in data["values"]]
+    signs = [{**part, "sign": "gain" if part["gain"] >= 0 else "loss"} for part in data["values"]]
     tint = colours("sign", {"gain": "model", "loss": "rare"}, legend=None)
     bars = {"type": "bar", "width": {"band": 0.6}, "cornerRadiusEnd": 3}
     return chart(
@@ -261,12 +254,12 @@ def quintiles(data: Data) -> Spec:
 
 
 def pairs(data: Data) -> list[Spec]:
-    """Score gaps of each pair: rows of the first class upwards, of the second downwards."""
-    return [_pair(one) for one in data["pairs"]]
+    """Draw the score gaps of each pair: rows of the first class upwards, of the second downwards."""
+    return [_pair(pair) for pair in data["pairs"]]
 
 
 def _pair(pair: Data) -> Spec:
-    x = {"type": "quantitative", "title": "score of the second − score of the first"}
+    x = {"type": "quantitative", "title": "score of the second class − score of the first"}
     y = field(
         "count",
         "rows",
@@ -304,11 +297,11 @@ def _pair(pair: Data) -> Spec:
 
 
 def coverage(data: Data) -> Spec:
-    """How often the right class is among the first j."""
-    depth = max(one["j"] for one in data["values"])
+    """Draw how often the true class is among the first j candidates."""
+    depth = max(point["j"] for point in data["values"])
     within = {"domain": [1, max(depth, 2)], "nice": False}
     x = field("j", "first j candidates", scale=within, axis={"tickMinStep": 1, "format": "d", "grid": False})
-    y = field("share", "right class among them", axis={"format": PER_CENT}, scale={"zero": True})
+    y = field("share", "true class among them", axis={"format": PER_CENT}, scale={"zero": True})
     rows = {"all rows": "model", "rare classes": "rare"}
     dash = {"domain": list(ORDERS), "range": [[4, 3], [1, 0]]}
     shown = tips(rows="rows", order="order", j="first", share=("share", ".1%"))
@@ -343,7 +336,7 @@ def coverage(data: Data) -> Spec:
 
 
 def reliability(data: Data) -> Spec:
-    """How often the first choice is right against its probability."""
+    """Draw how often the first choice is right against its probability."""
     axis = {"format": PER_CENT, "tickCount": 5}
     x = field("belief", "probability of the first choice", scale={"domain": [0, 1]}, axis=axis)
     y = field("share", "how often it is right", scale={"domain": [0, 1]}, axis=axis)
@@ -351,7 +344,7 @@ def reliability(data: Data) -> Spec:
     ideal = own_values([{"belief": 0, "share": 0}, {"belief": 1, "share": 1}])
     ends = {"x": {"field": "belief", "type": "quantitative"}, "y": {"field": "share", "type": "quantitative"}}
     tint = colours("order", ORDERS)
-    shape = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
+    shape = SHAPES
     return chart(
         data["values"],
         [

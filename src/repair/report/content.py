@@ -1,40 +1,39 @@
-"""Everything a report shows, gathered once into plain data."""
+"""The content of a report, computed once and kept as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from repair.arrays import AnyArray, IntArray
-from repair.calibration import CalibrationSet, describe_unknown
-from repair.diagnosis.applicability import NotApplicable
+from repair._utils.arrays import AnyArray, IntArray
+from repair._utils.progress import progress_bar
+from repair.data.calibration_set import CalibrationSet
+from repair.data.score_set import CLASS_FIELDS, EMBEDDING_FIELDS, ScoreSet
+from repair.data.shortlist import Shortlist
+from repair.data.suspicious_inputs import label_ids
 from repair.diagnosis.checks import Check, CheckInputs, run_checks
 from repair.diagnosis.diagnose import Diagnosis, diagnose_checked
-from repair.errors import InputError, InputWarning, warn_user
-from repair.estimator import ShortlistReranker
-from repair.folds import subsample
-from repair.inputs import check_count, check_group_codes, check_labels
-from repair.named import align_columns
-from repair.progress import progress_bar
-from repair.report import of_classes, of_pairs, of_rows
-from repair.report.evidence import Evidence, cross_fitted, on_test_rows
+from repair.errors import InputError
+from repair.evaluation.cross_fitting import CrossFit, cross_fit
+from repair.report import class_charts, pair_charts, row_charts
+from repair.report.class_charts import ClassRows
+from repair.report.evidence import Evidence, on_held_out_rows, on_test_rows
 from repair.report.explorer import Examples, choose_rows, explain_rows
-from repair.report.of_classes import ClassRows
 from repair.report.picture import Picture, missing
-from repair.report.words import Words, called, facts, footer, put_into_words
-from repair.reranker import Reranker
-from repair.score_set import ScoreSet
-from repair.shortlist import Shortlist
+from repair.report.words import Words, facts, footer, mode_title, summarize
+from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.reranker import Reranker
+from repair.stats.folds import subsample
+from repair.stats.not_applicable import NotApplicable
+from repair.validation.checks import check_count, check_group_codes
+from repair.validation.names import align_columns
 
 __all__ = ["Content", "gather"]
 
-#: What a set may hold for models that look at embeddings.
-VECTORS = ("embeddings", "reference_embeddings", "reference_labels")
-#: Of more calibration rows than this a sample is drawn for the advice, which takes hundreds of fits.
+#: With more calibration rows than this, the advice is computed on a sample, because it takes hundreds of fits.
 MOST_CHOSEN_ON = 10_000
 STEPS = 5
 TITLES = {
@@ -47,7 +46,7 @@ TITLES = {
 
 @dataclass(frozen=True)
 class Content:
-    """A report without its looks.
+    """The content of a report, without its layout.
 
     Attributes
     ----------
@@ -55,16 +54,16 @@ class Content:
     words : Words
         The verdict.
     pictures : tuple of Picture
-        In the order in which they are shown.
+        The pictures, in the order in which they are shown.
     classes : ClassRows
     checks : tuple of Check
-        Failed ones first.
+        The checks of the calibration rows, failed ones first.
     facts : tuple of (str, str)
-        What was fitted.
+        Names and values that describe the fitted model.
     examples : Examples or None
-        Single rows, only where they were asked for.
+        Single rows, if they were requested.
     footer : tuple of str
-        What row-level content there is, and what the file is for.
+        Which row-level data the file contains, and what the file is for.
     """
 
     title: str
@@ -89,129 +88,139 @@ def gather(
     title: str | None = None,
     class_titles: Mapping[str, str] | None = None,
     diagnosis: Diagnosis | None = None,
+    held_out: CrossFit | NotApplicable | None = None,
     draws: int = 200,
-    seed: int = 0,
+    random_state: int = 0,
     progress: bool = False,
 ) -> Content:
-    """Compute what a report shows; see `repair.report.write_report` for the arguments."""
+    """Compute the content of a report.  See `repair.report.write_report` for the arguments."""
     count = check_count(rows, "rows", low=0)
     if not isinstance(model, ShortlistReranker):
-        raise InputError(f"model is {type(model).__name__}; pass a fitted reranker, after the path")
+        raise InputError(
+            f"model is {type(model).__name__}; pass a fitted reranker as the second argument, after the path"
+        )
     for name, given in (("calibration", calibration), ("test", test)):
         if not isinstance(given, ScoreSet) and (given is not None or name == "calibration"):
             raise InputError(f"{name} is {type(given).__name__}; pass a ScoreSet, such as ScoreSet(scores, labels)")
     checked = _checked(model, calibration)
-    given_test = None if test is None else model._shortlist(test.scores, test.embeddings)
+    tested = None if test is None else _tested(model, test)
     judged = calibration if test is None else test
     _check_lengths(judged, row_ids=row_ids, row_texts=row_texts)
-    dense, dense_judged = _dense(model, calibration), _dense(model, judged)
-    of_test = None if test is None else _labels(model, test)
-    # From here on classes are ids, and may be called as one likes.
+    dense_judged = _dense(model, judged)
+    # From here on classes are identified by their ids, so their names may be replaced by titles.
     model = _titled(model, class_titles)
-    checked = replace(checked, table=model._fitted().correction.table)
-    inputs = CheckInputs(checked, dense, given_test, seed)
-    if given_test is None or of_test is None:
+    checked = replace(checked, table=model.state.correction.table)
+    inputs = CheckInputs(checked, None if tested is None else tested.shortlist, random_state)
+    evidence: Evidence | NotApplicable
+    if tested is None:
         method = _with_choice(model, checked)
-        evidence = cross_fitted(method, checked, dial, seed=seed, progress=progress)
+        copies = held_out or cross_fit(method, checked, random_state=random_state, progress=progress)
+        evidence = copies if isinstance(copies, NotApplicable) else on_held_out_rows(method, checked, copies, dial)
     else:
-        method, evidence = model, on_test_rows(model, given_test, *of_test, dial)
-    found, note = _diagnosed(method, inputs, diagnosis, draws, progress)
+        method, evidence = model, on_test_rows(model, *tested, dial)
+    diagnosis, note = _diagnosed(method, inputs, diagnosis, draws, progress)
     notes = (*_other_rows(model, checked), *note)
     examples = None
     if count and isinstance(evidence, Evidence):
-        examples = explain_rows(evidence, choose_rows(evidence, count, seed), row_ids, row_texts)
+        examples = explain_rows(evidence, choose_rows(evidence, count, random_state), row_ids, row_texts)
     return Content(
-        title or f"REPAIR report: {called(model).lower()}",
-        put_into_words(model, evidence, found, notes),
-        _pictures(model, evidence, found, checked, _deep(dense_judged, evidence)),
-        of_classes.class_rows(model, evidence if isinstance(evidence, Evidence) else None),
-        tuple(sorted(found.checks, key=_urgency)),
-        facts(model, found),
+        title or f"REPAIR report: {mode_title(model).lower()}",
+        summarize(model, evidence, diagnosis, notes),
+        _pictures(model, evidence, diagnosis, checked, _deep(dense_judged, evidence)),
+        class_charts.class_rows(model, evidence if isinstance(evidence, Evidence) else None),
+        tuple(sorted(diagnosis.checks, key=_urgency)),
+        facts(model, diagnosis),
         examples,
         footer(0 if examples is None else len(examples.rows), evidence, with_texts=row_texts is not None),
     )
 
 
 def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
-    """Return the rows with what the model knows about the classes."""
-    state = model._fitted()
-    table = state.correction.table
-    scores: Any = model._shortlist(calibration.scores, calibration.embeddings)
-    vectors = {}
-    if model.uses_all_scores:  # copies of it take shortlists of their own
-        dense = _dense(model, calibration)
-        scores = scores if dense is None else dense
-        vectors = {name: value for name, value in calibration.known.items() if name in VECTORS}
-    built = CalibrationSet.build(
-        scores,
-        calibration.labels,
-        state.n_candidates,
-        groups=calibration.groups,
-        sample_weight=calibration.sample_weight,
-        class_names=table.class_names,
-        group_weights=model.group_weights,
-        **vectors,
-    )
-    return replace(built, table=table)
+    """Return the validated calibration rows, with the class table of the model."""
+    table, dense = model.state.correction.table, _dense(model, calibration)
+    left_out = CLASS_FIELDS if model.uses_all_scores else (*CLASS_FIELDS, *EMBEDDING_FIELDS)
+    changed: dict[str, Any] = {
+        **dict.fromkeys(left_out),
+        "scores": model.shortlist(calibration.scores, calibration.embeddings) if dense is None else dense,
+        "class_names": table.class_names,
+        "class_weights": table.class_weights,
+    }
+    rows = CalibrationSet.build(replace(calibration, **changed), model.state.n_candidates)
+    return replace(rows, table=table)
+
+
+class _Tested(NamedTuple):
+    """Validated test rows, with class ids of the model."""
+
+    shortlist: Shortlist
+    labels: IntArray
+    groups: IntArray | None
 
 
 def _with_choice(model: ShortlistReranker, calibration: CalibrationSet) -> ShortlistReranker:
-    """Return a model of mode auto, fitted anew: a file does not hold what it looked at, nor what its folds chose."""
-    if not isinstance(model, Reranker) or model.mode != "auto" or model.auto_ is not None:
+    """Return the model, fitted again if ``auto`` chose its mode and it comes from a file.
+
+    A file does not contain what each fold chose, which is needed to repeat the choice.
+    """
+    if model.auto_ is not None or model.chosen_.mode is None:
         return model
-    return model.clone(progress=False).fit_checked(calibration)
+    return model.clone().fit_checked(calibration)
 
 
-def _labels(model: ShortlistReranker, test: ScoreSet) -> tuple[IntArray, IntArray | None]:
-    table = model._fitted().correction.table
-    labels, unknown = check_labels(test.labels, len(test), table.n_classes, table.class_names)
-    if unknown:
-        warn_user(describe_unknown(unknown), InputWarning)
-    return labels, None if test.groups is None else check_group_codes(test.groups, "groups", len(test))
+def _tested(model: ShortlistReranker, test: ScoreSet) -> _Tested:
+    if test.labels is None:
+        raise InputError("the test set has no labels, but a report needs them; pass ScoreSet(scores, labels)")
+    table = model.state.correction.table
+    shortlist = model.shortlist(test.scores, test.embeddings)
+    labels = label_ids(test.labels, len(test), table.n_classes, table.class_names)
+    groups = None if test.groups is None else check_group_codes(test.groups, "groups", len(test))
+    return _Tested(shortlist, labels, groups)
 
 
 def _check_lengths(judged: ScoreSet, **given: Sequence[Any] | None) -> None:
     for name, values in given.items():
         if values is not None and len(values) != len(judged):
-            raise InputError(f"{name} has {len(values)} entries, but there are {len(judged)} rows to choose from")
+            raise InputError(
+                f"{name} has {len(values)} entries, but there are {len(judged)} rows; pass one entry per row"
+            )
 
 
 def _dense(model: ShortlistReranker, rows: ScoreSet) -> AnyArray | None:
-    """Return all scores in class order, if they were given."""
+    """Return the scores of all classes, in the order of the model's classes, or None if there are only shortlists."""
     if isinstance(rows.scores, Shortlist):
         return None
-    return np.atleast_2d(np.asarray(align_columns(rows.scores, model._fitted().correction.table.class_names)))
+    return np.atleast_2d(np.asarray(align_columns(rows.scores, model.state.correction.table.class_names)))
 
 
 def _titled(model: ShortlistReranker, titles: Mapping[str, str] | None) -> ShortlistReranker:
-    """Return the model with other names for its classes; those without a title keep theirs."""
+    """Return the model with titles instead of class names.  Classes without a title keep their name."""
     if not titles:
         return model
-    state, other = model._fitted(), copy(model)
-    table = state.correction.table
-    names = tuple(titles.get(table.name_of(one), table.name_of(one)) for one in range(table.n_classes))
-    other._state = replace(state, correction=replace(state.correction, table=replace(table, class_names=names)))
-    return other
+    state, table = model.state, model.state.correction.table
+    names = map(table.name_of, range(table.n_classes))
+    titled = replace(table, class_names=tuple(titles.get(name, name) for name in names))
+    return model.with_state(replace(state, correction=replace(state.correction, table=titled)))
 
 
 def _deep(dense: AnyArray | None, evidence: Evidence | NotApplicable) -> Shortlist | None:
-    """Return longer shortlists of the same rows, where all scores are known."""
+    """Return longer shortlists of the same rows, or None if the scores of all classes are not known."""
     if dense is None or isinstance(evidence, NotApplicable):
         return None
-    depth = min(of_rows.DEEPER * evidence.shortlist.n_candidates, evidence.shortlist.n_classes)
+    depth = min(row_charts.DEEPER * evidence.shortlist.n_candidates, evidence.shortlist.n_classes)
     return Shortlist.from_scores(dense, depth)
 
 
 def _diagnosed(
     model: ShortlistReranker, inputs: CheckInputs, given: Diagnosis | None, draws: int, progress: bool
 ) -> tuple[Diagnosis, tuple[str, ...]]:
-    """Diagnose the calibration rows; of very many, ``auto`` sees a sample, and a note says so."""
-    calibration, seed = inputs.calibration, inputs.seed
+    """Diagnose the calibration rows.  If there are very many, ``auto`` uses a sample, and a note says so."""
+    calibration, random_state = inputs.calibration, inputs.random_state
     n_rows = len(calibration.labels)
     if given is not None:
         if given.n_rows != n_rows:
             raise InputError(
-                f"diagnosis is of {given.n_rows} rows, but calibration has {n_rows}; pass that of these rows"
+                f"diagnosis was made on {given.n_rows} rows, but calibration has {n_rows}; "
+                "pass the diagnosis of these rows, or leave it out"
             )
         return replace(given, checks=run_checks(inputs)), ()
     auto = model.auto_ if isinstance(model, Reranker) and model.terms is None else None
@@ -220,22 +229,22 @@ def _diagnosed(
     sample: CalibrationSet | None = None
     note: tuple[str, ...] = ()
     if auto is None and n_rows > MOST_CHOSEN_ON:
-        sample = calibration.take(subsample(n_rows, calibration.groups, MOST_CHOSEN_ON / n_rows, seed))
-        auto = Reranker(sample.shortlist.n_candidates, "auto", seed=seed).fit_checked(sample).auto_
-        drawn = f"{len(sample.labels):,} of {n_rows:,} calibration rows were drawn at random"
-        note = (f"For the advice below, {drawn}; all other numbers use all rows.",)
+        sample = calibration.take(subsample(n_rows, calibration.groups, MOST_CHOSEN_ON / n_rows, random_state))
+        auto = Reranker("auto", random_state=random_state).fit_checked(sample).auto_
+        share = f"{len(sample.labels):,} of {n_rows:,} calibration rows"
+        note = (f"The diagnosis below is based on a random sample of {share}. All other numbers use all rows.",)
     with progress_bar("diagnosing", STEPS, show=progress) as step:
         return diagnose_checked(inputs, draws, step, auto, sample), note
 
 
 def _other_rows(model: ShortlistReranker, calibration: CalibrationSet) -> tuple[str, ...]:
-    """Say so if the model was fitted on other rows than these."""
-    fitted = model._fitted().label_counts
-    if model.account_.n_rows == len(calibration.labels) and np.array_equal(fitted, calibration.label_counts()):
+    """Return a note if the model was fitted on other rows than these, else nothing."""
+    fitted = model.state.label_counts
+    if model.fit_summary_.n_rows == len(calibration.labels) and np.array_equal(fitted, calibration.label_counts()):
         return ()
     return (
-        f"The calibration rows given ({len(calibration.labels):,}) are not those that the model was fitted on "
-        f"({model.account_.n_rows:,}).",
+        f"The given calibration rows ({len(calibration.labels):,}) are not the rows that the model was fitted on "
+        f"({model.fit_summary_.n_rows:,}).",
     )
 
 
@@ -250,19 +259,19 @@ def _pictures(
         of_evidence = {key: missing(key, title, evidence.reason) for key, title in TITLES.items()}
     else:
         of_evidence = {
-            "by_frequency": of_rows.by_frequency(evidence),
-            "frontier": of_rows.frontier(model, evidence),
-            "coverage": of_rows.coverage(evidence, deep),
-            "reliability": of_rows.reliability(evidence),
+            "by_frequency": row_charts.by_frequency(evidence),
+            "frontier": row_charts.frontier(model, evidence),
+            "coverage": row_charts.coverage(evidence, deep),
+            "reliability": row_charts.reliability(evidence),
         }
     return (
-        of_classes.long_tail(model),
+        class_charts.long_tail(model),
         of_evidence["by_frequency"],
         of_evidence["frontier"],
-        of_classes.offsets(model),
-        of_pairs.gap_closed(diagnosis, calibration),
-        of_pairs.quintiles(diagnosis, calibration),
-        of_pairs.pairs(diagnosis, calibration),
+        class_charts.offsets(model),
+        pair_charts.gap_closed(diagnosis, calibration),
+        pair_charts.quintiles(diagnosis, calibration),
+        pair_charts.pairs(diagnosis, calibration),
         of_evidence["coverage"],
         of_evidence["reliability"],
     )

@@ -1,4 +1,4 @@
-"""Single rows for the example explorer: both shortlists, and what every score is made of."""
+"""Single rows of the report: both shortlists, and the parts of every score."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import AnyArray, IntArray
+from repair._utils.arrays import AnyArray, IntArray
 from repair.report.evidence import Evidence
 
 __all__ = ["Examples", "choose_rows", "explain_rows"]
 
-KINDS = ("mended", "lost", "still right", "still wrong", "not on the shortlist")
-#: Characters of a text that are kept.
+KINDS = ("fixed", "broken", "still right", "still wrong", "not on the shortlist")
+#: Number of characters of a text that are kept.
 LONGEST_TEXT = 2000
 DIGITS = 4
 
@@ -26,12 +26,12 @@ class Examples:
     Attributes
     ----------
     parts : tuple of str
-        What scores are made of, in the order it is added: ``"base"``, ``"offset"``, …
+        Names of the parts of a score, in the order in which they are added: ``"base"``, ``"offset"``, …
     names : tuple of str
-        Names of the classes that occur; rows refer to them by place.
+        Names of the classes that occur.  Rows refer to them by index.
     rows : tuple of dict
-        ``id``, ``kind``, ``truth`` (a place in `names`, or −1), ``text``, and ``candidates``, best first: lists
-        of name, base rank, score, and one number a part.
+        ``id``, ``kind``, ``truth`` (an index of `names`, or −1), ``text``, and ``candidates``, best first: lists
+        of name index, base rank, score, and one number per part.
     """
 
     parts: tuple[str, ...]
@@ -40,9 +40,9 @@ class Examples:
 
 
 def choose_rows(evidence: Evidence, count: int, seed: int = 0) -> IntArray:
-    """Draw rows, of every kind of outcome as many as there are and fit, sorted by kind.
+    """Draw rows in turn from every kind of outcome, and return them sorted by kind.
 
-    Mended and lost rows are what one wants to see, and few; a plain draw would hardly hold any.
+    Fixed and broken rows are few but the most interesting.  A simple random draw would contain hardly any.
     """
     rng = np.random.default_rng(seed)
     kinds = outcome(evidence)
@@ -58,7 +58,7 @@ def choose_rows(evidence: Evidence, count: int, seed: int = 0) -> IntArray:
 
 
 def outcome(evidence: Evidence) -> AnyArray:
-    """Return the place in `KINDS` of what happened to each row."""
+    """Return the outcome of each row, as an index of `KINDS`."""
     before, after = evidence.hits_before > 0, evidence.hits_after > 0
     covered = evidence.shortlist.positions_of(evidence.labels) >= 0
     return np.select([~before & after, before & ~after, before & after, covered], [0, 1, 2, 3], 4)
@@ -67,23 +67,24 @@ def outcome(evidence: Evidence) -> AnyArray:
 def explain_rows(
     evidence: Evidence, rows: IntArray, row_ids: Sequence[Any] | None, row_texts: Sequence[Any] | None
 ) -> Examples:
-    """Explain rows, each by a model that was not fitted on it."""
-    model_of = {int(row): part.model for part in evidence.parts for row in np.intersect1d(part.rows, rows)}
-    explained = {
-        int(row): model_of[int(row)].explain(evidence.shortlist.take([int(row)]), dial=evidence.dial) for row in rows
-    }
+    """Explain rows, each with a model that was not fitted on it."""
+    part_of = {int(row): (part, index) for part in evidence.parts for index, row in enumerate(part.rows)}
+    explanations = {}
+    for row in map(int, rows):
+        part, index = part_of[row]
+        explanations[row] = part.model.explain(part.shortlist.take([index]), dial=evidence.dial)
     parts: dict[str, None] = {"base": None}
-    places: dict[int, int] = {}  # two classes may have the same title, so they are told apart by their ids
-    for one in explained.values():
-        for candidate in one.candidates:
+    name_index: dict[int, int] = {}  # by class id, because two classes may have the same title
+    for explanation in explanations.values():
+        for candidate in explanation.candidates:
             parts.update(dict.fromkeys(candidate.contributions))
-            places.setdefault(candidate.class_id, len(places))
-    kinds, name_of = outcome(evidence), evidence.parts[0].model._fitted().correction.table.name_of
-    found = []
-    for row, one in explained.items():
+            name_index.setdefault(candidate.class_id, len(name_index))
+    kinds, name_of = outcome(evidence), evidence.parts[0].model.state.correction.table.name_of
+    examples = []
+    for row, explanation in explanations.items():
         label = int(evidence.labels[row])
-        truth = -1 if label < 0 else places.setdefault(label, len(places))
-        found.append(
+        truth = -1 if label < 0 else name_index.setdefault(label, len(name_index))
+        examples.append(
             {
                 "id": str(row if row_ids is None else row_ids[row]),
                 "kind": KINDS[int(kinds[row])],
@@ -91,16 +92,16 @@ def explain_rows(
                 "text": "" if row_texts is None else str(row_texts[row])[:LONGEST_TEXT],
                 "candidates": [
                     [
-                        places[c.class_id],
+                        name_index[c.class_id],
                         c.base_rank,
                         _short(c.score),
                         *(_short(c.contributions.get(p, 0.0)) for p in parts),
                     ]
-                    for c in one.candidates
+                    for c in explanation.candidates
                 ],
             }
         )
-    return Examples(tuple(parts), tuple(map(name_of, places)), tuple(found))
+    return Examples(tuple(parts), tuple(map(name_of, name_index)), tuple(examples))
 
 
 def _short(value: float) -> float:

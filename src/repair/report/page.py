@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs no network and lets none be used."""
+"""The report as one HTML file that needs no network and blocks any use of it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
 
-from repair import __version__
+from repair._utils.json import plain
+from repair._utils.version import __version__
 from repair.diagnosis.checks import Check
-from repair.diagnosis.plain import plain
+from repair.diagnosis.diagnose import FIX_FIRST
 from repair.errors import MissingExtraError
 from repair.report.charts import charts_of
 from repair.report.content import Content
@@ -26,14 +27,14 @@ __all__ = ["as_html", "as_json", "require_vega", "vega_bundle"]
 
 SCRIPTS = ("charts.js", "classes.js", "explorer.js")
 MARKS = {"failed": "!", "passed": "✓", "not applicable": "–"}
-#: Charts that need the whole width.
+#: Charts that need the whole width of the page.
 WIDE = ("pairs",)
 
 
 def as_html(content: Content) -> str:
-    """Return the page; every text that a user gave is escaped, and a policy forbids whatever is not part of it."""
+    """Return the page.  All user texts are escaped, and a policy blocks everything that is not part of the page."""
     style, scripts = asset("style.css"), [vega_bundle(), *map(asset, SCRIPTS)]
-    # Hashes stand for exactly these texts: nothing else on the page can run or set styles.
+    # The policy allows only scripts and styles with these hashes, so nothing else on the page can run or set styles.
     policy = (
         f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
@@ -53,14 +54,14 @@ def as_html(content: Content) -> str:
         "footer": _paragraphs(content.footer),
         "version": escape(__version__),
         "data": as_json(_data(content)),
-        "scripts": "\n".join(f"<script>{one}</script>" for one in scripts),
+        "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
-    # In one pass, so that a class called {{data}} stays a class.
-    return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], asset("page.html"))
+    # All placeholders are replaced in one pass, so a class called {{data}} is left unchanged.
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], asset("page.html"))
 
 
 def as_json(value: Any) -> str:
-    r"""Return JSON that cannot end the script element it stands in.
+    r"""Return JSON that is safe inside a script element: it cannot close the element.
 
     Examples
     --------
@@ -71,19 +72,19 @@ def as_json(value: Any) -> str:
     text = json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    # A lone surrogate, as a broken file name may hold, cannot be written as UTF-8.
+    # A lone surrogate, for example from a broken file name, cannot be written as UTF-8.
     return text.encode("utf-8", "replace").decode()
 
 
 def require_vega() -> None:
-    """Say which extra is missing, before any work is done for a report."""
+    """Raise an error if the extra ``report`` is missing, before any work is done."""
     if find_spec("vl_convert") is None:
         raise MissingExtraError("a report needs the extra 'report': pip install 'repair-rerank[report]'")
 
 
 @cache
 def vega_bundle() -> str:
-    """Return Vega, Vega-Lite and vega-embed as one script; it takes seconds, so it is kept."""
+    """Return Vega, Vega-Lite and vega-embed as one script.  Building it takes seconds, so it is cached."""
     require_vega()
     from vl_convert import javascript_bundle
 
@@ -93,7 +94,7 @@ def vega_bundle() -> str:
 
 @cache
 def asset(name: str) -> str:
-    """Return a file of the page."""
+    """Return the content of a file in the folder ``assets``."""
     return files("repair.report").joinpath("assets", name).read_text("utf-8")
 
 
@@ -110,29 +111,29 @@ def _data(content: Content) -> dict[str, Any]:
 
 
 def _navigation(content: Content) -> str:
-    places = [("verdict", "Verdict"), ("pictures", "Pictures"), ("classes", "Classes")]
-    places += [("explorer", "Examples")] * (content.examples is not None)
-    places += [("checks", "Checks"), ("model", "Model")]
-    return "\n".join(f'<a href="#{place}">{name}</a>' for place, name in places)
+    sections = [("verdict", "Verdict"), ("charts", "Charts"), ("classes", "Classes")]
+    sections += [("explorer", "Single rows")] * (content.examples is not None)
+    sections += [("checks", "Checks"), ("model", "Model")]
+    return "\n".join(f'<a href="#{section}">{name}</a>' for section, name in sections)
 
 
 def _verdict(words: Words) -> str:
-    alarms = "".join(f"<li>{escape(one)}</li>" for one in words.alarms)
-    alarm = f'<div class="alarm"><p>First mend this; no number below can be trusted before.</p><ul>{alarms}</ul></div>'
+    alarms = "".join(f"<li>{escape(text)}</li>" for text in words.alarms)
+    alarm = f'<div class="alarm"><p>{escape(FIX_FIRST)}</p><ul>{alarms}</ul></div>'
     return "\n".join(
         [
             alarm if words.alarms else "",
             f'<p class="headline">{escape(words.headline)}.</p>',
             _paragraphs(words.sentences),
             f'<ul class="tiles">{"".join(map(_tile, words.tiles))}</ul>' if words.tiles else "",
-            '<div class="advice"><h3>What the calibration rows say about any correction</h3>'
+            '<div class="advice"><h3>Diagnosis: which correction the calibration rows support</h3>'
             f"{_paragraphs(words.advice)}</div>",
         ]
     )
 
 
 def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(one)}</p>" for one in texts if one)
+    return "".join(f"<p>{escape(text)}</p>" for text in texts if text)
 
 
 def _tile(tile: Tile) -> str:
@@ -150,7 +151,7 @@ def _figure(picture: Picture) -> str:
     wide = " wide" if picture.key in WIDE else ""
     title = f'<h3 id="{picture.key}-title">{escape(picture.title)}</h3>'
     if picture.reason:
-        return f'<section class="card">{title}<p class="reason">No picture: {escape(picture.reason)}</p></section>'
+        return f'<section class="card">{title}<p class="reason">No chart: {escape(picture.reason)}</p></section>'
     return (
         f'<figure class="card{wide}" id="{picture.key}" aria-labelledby="{picture.key}-title">{title}'
         f"<p>{escape(picture.sentence)}</p>{_places(picture)}"
@@ -161,28 +162,28 @@ def _figure(picture: Picture) -> str:
 
 
 def _places(picture: Picture) -> str:
-    """Return the empty boxes that the charts are drawn into."""
+    """Return the empty boxes that scripts draw the charts into."""
     if picture.key != "pairs":
         return _box(picture.key, 0, f"Chart: {picture.title}. {picture.sentence}")
     boxes = []
-    for place, pair in enumerate(picture.data["pairs"]):
+    for index, pair in enumerate(picture.data["pairs"]):
         label = (
             f"Chart: score gaps of {pair['rows_first']} rows of {pair['first']}, upwards, "
             f"and {pair['rows_second']} rows of {pair['second']}, downwards."
         )
         boxes.append(
             f'<div class="pair"><h4><span class="first">▲ {escape(pair["first"])}</span> '
-            f'<span class="second">▼ {escape(pair["second"])}</span></h4>{_box("pairs", place, label)}</div>'
+            f'<span class="second">▼ {escape(pair["second"])}</span></h4>{_box("pairs", index, label)}</div>'
         )
     return f'<div class="pairs">{"".join(boxes)}</div>'
 
 
-def _box(key: str, place: int, label: str) -> str:
-    return f'<div class="chart" role="img" data-chart="{key}" data-place="{place}" aria-label="{escape(label)}"></div>'
+def _box(key: str, index: int, label: str) -> str:
+    return f'<div class="chart" role="img" data-chart="{key}" data-place="{index}" aria-label="{escape(label)}"></div>'
 
 
 def _table(picture: Picture) -> str:
-    head = "".join(f'<th scope="col">{escape(one)}</th>' for one in picture.header)
+    head = "".join(f'<th scope="col">{escape(title)}</th>' for title in picture.header)
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="Numbers of {escape(picture.title)}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{_lines(picture.lines)}</tbody></table></div>"

@@ -1,4 +1,4 @@
-"""Colours by name: variables of the page's style sheet, so that light, dark and print need no second drawing."""
+"""Colours by name.  They are variables of the page's style sheet, so one chart works in light, dark and print."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 __all__ = ["LIGHT", "colour", "in_print"]
 
-#: What figures in files are drawn with; ``assets/style.css`` has the same names, for light and dark.
-#: Told apart by the colour-blind (after Okabe and Ito, darkened until they stand out from white).
+#: Colours of charts in files.  ``assets/style.css`` has the same names, for light and dark.  People with colour
+#: blindness can distinguish them (after Okabe and Ito, darkened for contrast with white).
 LIGHT = {
     "ink": "#1c2430",
     "soft": "#566070",
@@ -29,7 +29,7 @@ LIGHT = {
 
 
 def colour(name: str) -> str:
-    """Return a colour as the page knows it.
+    """Return a colour as a reference to a variable of the style sheet.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def colour(name: str) -> str:
 
 
 def in_print(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return a chart whose colours are those of a light page, for files outside any page.
+    """Return a chart with the colours of the light theme, for files that are not part of a page.
 
     Examples
     --------
@@ -54,15 +54,15 @@ def in_print(spec: dict[str, Any]) -> dict[str, Any]:
 
     def replaced(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: replaced(one) for key, one in value.items()}
+            return {key: replaced(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [replaced(one) for one in value]
+            return [replaced(item) for item in value]
         if isinstance(value, str) and value.startswith("var(--") and value[6:-1] in LIGHT:
             return LIGHT[value[6:-1]]
         return value
 
     plain: dict[str, Any] = replaced(json.loads(json.dumps(spec)))
-    # Class names are data, and data are not colours: a class called "var(--model)" keeps its name.
+    # Class names are data, so a class called "var(--model)" must keep its name.
     if "data" in spec:
         plain["data"] = spec["data"]
     return plain

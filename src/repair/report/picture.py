@@ -1,32 +1,33 @@
-"""One picture as plain data: what it shows, on which rows, and the numbers behind it."""
+"""A picture as plain data: what it shows, the rows it was computed on, and its numbers."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
-__all__ = ["Picture", "minus", "missing", "number", "percent", "points"]
+from repair._utils.text_tables import minus_signs
+
+__all__ = ["Picture", "missing", "number", "percent", "points"]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What a chart is drawn from.
+    """The data and texts of a chart.
 
     Attributes
     ----------
     key : str
-        Names the chart function, the place on the page and the figure's file.
+        Name of the chart function, of the element on the page and of the figure's file.
     title, sentence, basis : str
-        A heading, what to see, and which rows or classes it was computed on.
+        A heading, what the chart shows, and which rows or classes it was computed on.
     data : dict
-        JSON-able; what the chart draws.
+        What the chart draws, as data that JSON can represent.
     header, lines : sequences of str
-        The numbers as a table, for those who cannot or do not want to look.
+        The numbers as a table, for readers who cannot see the chart or want the numbers.
     reason : str
-        Why there is no picture; '' where there is one.
+        Why there is no picture, or '' if there is one.
     """
 
     key: str
@@ -40,7 +41,7 @@ class Picture:
 
 
 def missing(key: str, title: str, reason: str) -> Picture:
-    """Return the picture that these data do not allow: a sentence that says why.
+    """Return a picture without a chart, with a sentence that says why these data do not allow one.
 
     Examples
     --------
@@ -52,7 +53,7 @@ def missing(key: str, title: str, reason: str) -> Picture:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    """Return a share in per cent; '–' for NaN.
+    """Return a share in per cent, or '–' for NaN.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def points(difference: float) -> str:
-    """Return a difference of shares in points, with its sign; '–' for NaN and infinities.
+    """Return a difference of shares in percentage points with its sign, or '–' for NaN and infinities.
 
     Examples
     --------
@@ -75,23 +76,11 @@ def points(difference: float) -> str:
     if not isfinite(difference):
         return "–"
     rounded = round(100 * difference, 1) + 0.0  # −0.0 becomes 0.0
-    return "0.0" if rounded == 0 else minus(f"{rounded:+.1f}")
-
-
-def minus(text: str) -> str:
-    """Return the text with the sign of negative numbers as it is printed, and hyphens as they are.
-
-    Examples
-    --------
-    >>> from repair.report.picture import minus
-    >>> minus("class-separable: -0.2, 1e-8")
-    'class-separable: −0.2, 1e-8'
-    """
-    return re.sub(r"(?<!\w)-(?=\d)", "−", text)
+    return "0.0" if rounded == 0 else minus_signs(f"{rounded:+.1f}")
 
 
 def number(value: float, digits: int = 2) -> str:
-    """Return a number as text; whole ones with thousands separators.
+    """Return a number as text with thousands separators, and with decimals only if it is not whole.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pieces that the charts are put together from, in the words of Vega-Lite."""
+"""Building blocks of the charts, as parts of Vega-Lite specifications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Spec: TypeAlias = dict[str, Any]
 Data: TypeAlias = Mapping[str, Any]
 
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
-#: What all charts share.  Marks carry no ARIA of their own: the page gives each chart one label and a table.
+#: Configuration of all charts.  Marks have no ARIA labels, because the page gives each chart one label and a table.
 CONFIG: Spec = {
     "aria": False,
     "background": "transparent",
@@ -36,7 +36,7 @@ CONFIG: Spec = {
 
 
 def chart(values: Sequence[Data], layers: list[Spec], height: int = 280, **more: Any) -> Spec:
-    """Return a layered chart that is as wide as its place."""
+    """Return a layered chart that is as wide as its container."""
     return {
         "$schema": SCHEMA,
         "width": "container",
@@ -50,28 +50,28 @@ def chart(values: Sequence[Data], layers: list[Spec], height: int = 280, **more:
 
 
 def field(name: str, title: str | None, kind: str = "quantitative", **more: Any) -> Spec:
-    """Return what an axis shows."""
+    """Return the encoding of an axis."""
     return {"field": name, "type": kind, "title": title, **more}
 
 
 def tips(**titles: Any) -> list[Spec]:
-    """Return what to show of a mark: a title for each field, or (title, format)."""
+    """Return the tooltip of a mark: a title for each field, or a pair of title and number format."""
     shown = []
-    for name, told in titles.items():
-        title, number = told if isinstance(told, tuple) else (told, None)
+    for name, given in titles.items():
+        title, number = given if isinstance(given, tuple) else (given, None)
         shown.append({"field": name, "title": title, **({} if number is None else {"format": number})})
     return shown
 
 
 def colours(field: str, names: Mapping[str, str], title: str | None = None, **more: Any) -> Spec:
-    """Return colours by name, with a legend on top."""
-    scale = {"domain": list(names), "range": [colour(one) for one in names.values()]}
+    """Return the encoding of a field by colours, with a legend on top."""
+    scale = {"domain": list(names), "range": [colour(name) for name in names.values()]}
     legend = {"orient": "top", "title": title, "symbolType": "circle"}
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend, **more}
 
 
 def own_values(values: Sequence[Data]) -> Spec:
-    """Give one layer data of its own."""
+    """Return the part of a layer that gives it separate data."""
     return {"data": {"values": list(values)}}
 
 
@@ -81,7 +81,7 @@ def caption(text: str, **more: Any) -> Spec:
 
 
 def decades(top: float) -> list[int]:
-    """Return the powers of ten up to `top`, after zero: ticks of an axis that has both."""
+    """Return 0 and the powers of ten up to `top`, the ticks of a symlog axis."""
     ticks = [0]
     while 10 ** (len(ticks) - 1) <= top:
         ticks.append(10 ** (len(ticks) - 1))

@@ -1,4 +1,4 @@
-"""The report in words: the verdict, what it rests on, and what the file holds."""
+"""The sentences of the report: the verdict, its evidence, and what the file contains."""
 
 from __future__ import annotations
 
@@ -6,32 +6,34 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.arrays import BoolArray
-from repair.diagnosis.applicability import NotApplicable
+from repair._utils.arrays import BoolArray
+from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
-from repair.estimator import ShortlistReranker
 from repair.report.evidence import Evidence
-from repair.report.picture import minus, number, percent, points
-from repair.statistics import PairedGain
+from repair.report.picture import number, percent, points
+from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.methods import title_of
+from repair.stats.not_applicable import NotApplicable
+from repair.stats.paired_gains import PairedGain
 
-__all__ = ["Tile", "Words", "called", "facts", "footer", "put_into_words"]
+__all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize"]
 
 DECISION_SUPPORT = (
-    "This is decision support: it orders candidates and shows what the order rests on. It decides nothing, and says "
-    "nothing about rows that are unlike these."
+    "This is decision support: it orders candidates and shows why they are in this order. It does not decide. Its "
+    "numbers apply only to rows like these."
 )
 
 
 @dataclass(frozen=True)
 class Tile:
-    """One number before and after.
+    """An accuracy before and after.
 
     Attributes
     ----------
     name, before, after, change, interval : str
-        Ready to be shown.
+        Texts, ready to be shown.
     direction : {"up", "down", "level"}
-        Up and down only where the 95 % interval leaves zero out.
+        "level" if the 95 % interval of the change contains zero.
     """
 
     name: str
@@ -50,11 +52,11 @@ class Words:
     ----------
     headline : str
     sentences : tuple of str
-        What happened on held-out rows.
+        What changed on held-out rows.
     advice : tuple of str
-        What the calibration rows say about any correction.
+        The verdict of the diagnosis: which correction the calibration rows support.
     alarms : tuple of str
-        Failed checks after which no number is to be trusted; they come first.
+        Failed checks of severity "error", which make all numbers unreliable.  They are shown first.
     tiles : tuple of Tile
     """
 
@@ -65,29 +67,29 @@ class Words:
     tiles: tuple[Tile, ...]
 
 
-def put_into_words(
+def summarize(
     model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis, notes: tuple[str, ...]
 ) -> Words:
-    """Say what the model does for whom, and whether it is worth having."""
+    """Return the verdict: whether the model helps, and which classes gain and lose."""
     alarms = tuple(
         f"{check.code} {check.title}: {check.explanation} {check.remedy}"
         for check in diagnosis.failed
         if check.severity == "error"
     )
-    advice = tuple(map(minus, str(diagnosis.verdict).splitlines()))
+    advice = tuple(map(minus_signs, str(diagnosis.verdict).splitlines()))
     if isinstance(evidence, NotApplicable):
-        return Words("Too few rows to say", (f"{_capital(evidence.reason)}.", *notes), advice, alarms, ())
-    everyone = np.ones(len(evidence), dtype=bool)
-    strata = {"All rows": everyone, "Rare classes": evidence.rare, "Frequent classes": evidence.frequent}
+        return Words("Too few rows to measure a gain", (f"{_capital(evidence.reason)}.", *notes), advice, alarms, ())
+    all_rows = np.ones(len(evidence), dtype=bool)
+    strata = {"All rows": all_rows, "Rare classes": evidence.rare, "Frequent classes": evidence.frequent}
     tiles = tuple(_tile(name, evidence, which) for name, which in strata.items() if which.any())
-    gain = evidence.gain(everyone)
+    gain = evidence.gain(all_rows)
     assert isinstance(gain, PairedGain)
-    return Words(_headline(evidence, gain), (*_account(model, evidence, strata), *notes), advice, alarms, tiles)
+    return Words(_headline(evidence, gain), (*_changes(model, evidence, strata), *notes), advice, alarms, tiles)
 
 
-def called(model: ShortlistReranker) -> str:
-    """Return what was fitted, as the subject of a sentence."""
-    return model.mode_.replace("_", " ").capitalize()
+def mode_title(model: ShortlistReranker) -> str:
+    """Return the title of the fitted mode, to be used as the subject of a sentence."""
+    return title_of(model.mode_)
 
 
 def _capital(text: str) -> str:
@@ -100,47 +102,47 @@ def _headline(evidence: Evidence, gain: PairedGain) -> str:
     strata = {"rare": evidence.gain(evidence.rare), "frequent": evidence.gain(evidence.frequent)}
     signs = {name: _sign(one) for name, one in strata.items()}
     losers = [name for name, sign in signs.items() if sign < 0]
-    if _sign(gain) > 0 and losers:  # never a plain "it helps" where somebody pays for it
-        return f"More rows are right, but {losers[0]} classes lose"
+    if _sign(gain) > 0 and losers:  # never only that it helps if some classes lose
+        return f"Overall accuracy improves, but {losers[0]} classes lose"
     if _sign(gain) > 0:
-        return "It helps: the right class comes first more often"
+        return "The correction helps: the true class comes first more often"
     if _sign(gain) < 0:
-        return "It hurts: the right class comes first less often"
+        return "The correction hurts: the true class comes first less often"
     changes = [f"{name} classes {'gain' if sign > 0 else 'lose'}" for name, sign in signs.items() if sign]
-    return (
-        _capital(f"{' and '.join(changes)}; on balance no gain shows")
-        if changes
-        else "It makes no difference that shows"
-    )
+    if not changes:
+        return "No measurable difference"
+    return _capital(f"{' and '.join(changes)}; no measurable change overall")
 
 
 def _sign(gain: PairedGain | NotApplicable) -> int:
-    """Return 1 or −1 where the 95 % interval leaves zero out, else 0."""
+    """Return 1 or −1 if the 95 % interval lies above or below zero, else 0."""
     if isinstance(gain, NotApplicable):
         return 0
     low, high = gain.interval()
     return int(low > 0) - int(high < 0)
 
 
-def _account(model: ShortlistReranker, evidence: Evidence, strata: dict[str, BoolArray]) -> list[str]:
+def _changes(model: ShortlistReranker, evidence: Evidence, strata: dict[str, BoolArray]) -> list[str]:
     before, after = evidence.hits_before > 0, evidence.hits_after > 0
-    mended, lost = int((~before & after).sum()), int((before & ~after).sum())
+    fixed, broken = int((~before & after).sum()), int((before & ~after).sum())
     shares = [percent(evidence.mean(hits, strata["All rows"])) for hits in (evidence.hits_before, evidence.hits_after)]
     sentences = [
-        f"{called(model)} puts the right class first on {shares[1]} of {len(evidence):,} {evidence.noun}; "
-        f"the base order does on {shares[0]}. {mended:,} rows are mended and {lost:,} lost."
+        f"{mode_title(model)} puts the true class first on {shares[1]} of {len(evidence):,} {evidence.noun}, "
+        f"the base order on {shares[0]}. {fixed:,} rows were fixed and {broken:,} broken."
     ]
-    told = [_told(name, evidence.gain(strata[name])) for name in ("Rare classes", "Frequent classes")]
-    return [*sentences, " ".join(one for one in told if one)]
+    by_stratum = [_stratum_change(name, evidence.gain(strata[name])) for name in ("Rare classes", "Frequent classes")]
+    return [*sentences, " ".join(sentence for sentence in by_stratum if sentence)]
 
 
-def _told(name: str, gain: PairedGain | NotApplicable) -> str:
-    """Say in words what a stratum gains, and that it does not where the interval holds zero."""
+def _stratum_change(name: str, gain: PairedGain | NotApplicable) -> str:
+    """Return a sentence about the gain of a stratum, or about its absence if the interval contains zero."""
     if isinstance(gain, NotApplicable):
         return ""
+    low, high = gain.interval()
+    interval = f"95 % interval {points(low)} to {points(high)}"
     if _sign(gain):
-        return f"{name} {'gain' if _sign(gain) > 0 else 'lose'} {abs(100 * gain.gain):.1f} points."
-    return f"{name} show no change beyond chance ({points(gain.gain)} points)."
+        return f"{name} {'gain' if _sign(gain) > 0 else 'lose'} {abs(100 * gain.gain):.1f} points ({interval})."
+    return f"{name} show no measurable change ({points(gain.gain)} points, {interval})."
 
 
 def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
@@ -156,31 +158,31 @@ def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
         percent(before),
         percent(after),
         f"{points(gain.gain)} points",
-        f"95 % interval {points(low)} to {points(high)}; {n_rows}",
+        f"95 % interval {points(low)} to {points(high)}, {n_rows}",
         direction,
     )
 
 
 def facts(model: ShortlistReranker, diagnosis: Diagnosis) -> tuple[tuple[str, str], ...]:
-    """Return what was fitted, as names and values."""
-    state, account = model._fitted(), model.account_
+    """Return names and values that describe the fitted model."""
+    state, summary = model.state, model.fit_summary_
     weights = ", ".join(f"{name} {weight:+.3f}" for name, weight in model.weights_.items())
-    chosen = ", ".join(f"{name} {_plain(value)}" for name, value in account.chosen.items() if value is not None)
+    chosen = ", ".join(f"{name} {_plain(value)}" for name, value in model.chosen_.to_dict().items())
     listed = {
         "Method": repr(model),
-        "Fitted": model.mode_,
-        "Weights of the terms": minus(weights) or "none",
+        "Fitted mode": model.mode_,
+        "Term weights": minus_signs(weights) or "none",
         "Chosen by the fit": chosen or "nothing",
-        "Dial": f"{model._own_dial():g}",
+        "Dial": f"{model.dial_:g}",
         "Strength": f"{model.strength_:g}",
         "Shrinkage": "none" if model.shrinkage_ is None else model.shrinkage_.kind,
         "Classes": number(state.correction.table.n_classes),
         "Candidates per row": number(state.n_candidates),
-        "Rows it was fitted on": f"{account.n_rows:,}, {account.n_covered:,} with their class on the shortlist",
+        "Calibration rows": f"{summary.n_rows:,}, {summary.n_covered:,} of them with their true class on the shortlist",
         "Groups": "none" if diagnosis.n_groups is None else number(diagnosis.n_groups),
-        "Solver": "converged" if account.converged else "stopped before it converged",
+        "Solver": "converged" if summary.converged else "stopped before it converged",
     }
-    return tuple(listed.items()) + tuple(("Note", note) for note in account.notes)
+    return tuple(listed.items()) + tuple(("Note", note) for note in summary.notes)
 
 
 def _plain(value: object) -> str:
@@ -188,17 +190,16 @@ def _plain(value: object) -> str:
 
 
 def footer(n_examples: int, evidence: Evidence | NotApplicable, *, with_texts: bool) -> tuple[str, str]:
-    """Say what row-level content the file holds, and what it is for."""
+    """Return sentences about the row-level data in the file, and about its purpose."""
     if not n_examples or isinstance(evidence, NotApplicable):
-        held = (
-            "This file holds no rows: class names, training counts, and counts and averages over rows. "
-            "A class with very few rows can still tell of one of them."
+        data = (
+            "This file contains no single rows, only class names, training counts, and counts and averages over rows. "
+            "For a class with very few rows, these numbers can still reveal something about a single row."
         )
     else:
         texts = ", texts" if with_texts else ""
-        held = (
-            f"This file holds row-level content, because it was asked for: ids{texts}, true classes, candidates and "
-            f"scores of {n_examples:,} of {len(evidence):,} {evidence.noun}. "
-            "Give it only to those who may see these rows."
+        data = (
+            f"This file contains row-level data, as requested: ids{texts}, true classes, candidates and scores of "
+            f"{n_examples:,} of {len(evidence):,} {evidence.noun}. Share it only with people who may see these rows."
         )
-    return held, DECISION_SUPPORT
+    return data, DECISION_SUPPORT

@@ -1,4 +1,4 @@
-"""``write_report``: from a fitted model and rows to a file."""
+"""``write_report``, which writes an HTML report about a fitted model."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from repair._utils.atomic_write import write_atomically
+from repair.data.score_set import ScoreSet
 from repair.diagnosis.diagnose import Diagnosis
-from repair.estimator import ShortlistReranker
-from repair.files import write_atomically
+from repair.evaluation.cross_fitting import CrossFit
 from repair.report.content import Content, gather
 from repair.report.figures import write_figures
 from repair.report.page import as_html, require_vega
-from repair.score_set import ScoreSet
+from repair.rerankers.base import ShortlistReranker
+from repair.stats.not_applicable import NotApplicable
 
 __all__ = ["write_report"]
 
@@ -31,8 +33,9 @@ def write_report(
     title: str | None = None,
     class_titles: Mapping[str, str] | None = None,
     diagnosis: Diagnosis | None = None,
+    held_out: CrossFit | NotApplicable | None = None,
     draws: int = 200,
-    seed: int = 0,
+    random_state: int = 0,
     progress: bool = False,
 ) -> Content:
     """Write one self-contained HTML file about a fitted model (needs the extra ``report``).
@@ -40,37 +43,48 @@ def write_report(
     Parameters
     ----------
     path : path
-        Where to write; whole or not at all.
+        File to write.  It is written completely or not at all.
     model : fitted Reranker or baseline
+        The model to report on.
     calibration : ScoreSet
-        The rows that the model was fitted on.  What it knows about the classes is taken from the model.
+        The rows that the model was fitted on.  Class-level inputs are taken from the model.
     test : ScoreSet, optional
-        Labelled rows that were not fitted on.  Without them the method is judged on calibration rows,
-        each ranked by a copy that was fitted on the other four fifths of the groups.
+        Labelled rows that the model was not fitted on.  Without them, gains are measured on calibration
+        rows, each ranked by a copy of the model that was fitted on the other four fifths of the groups.
     rows : int, default 0
-        Single rows to put into the file, for the example explorer.
+        Number of single rows to explain on the page.  They become part of the file, so raise
+        it only if its readers may see single rows.
     row_ids, row_texts : sequences, optional
-        What to call each of the rows that are judged (test, or else calibration), and a text to show with it.
+        The id of each row, and a text to show with it, for the test rows or, without them, the
+        calibration rows.  By default rows are numbered and have no text.
     figures : path, optional
-        A folder to write the charts into, as SVG and PNG.
+        Folder to write the charts to, as SVG and PNG.  By default they are only on the page.  Pass it if
+        you need the charts as files.
     dial : float, optional
-        Head–tail trade-off to judge the model at; its own by default.
+        Trade-off between frequent and rare classes at which to evaluate the model.  Defaults to the
+        model's dial.  Pass it if you will rerank with another one.
     title : str, optional
+        Title of the page.  By default it names the mode.  Pass it if the page should name your data.
     class_titles : mapping, optional
-        What to call classes on the page, by class name (by id as text, where the model has no names).
+        Titles to show instead of class names, by class name, or by id as text if the model has no names.
     diagnosis : Diagnosis, optional
-        What `repair.diagnose` said about the calibration rows, if that is known; else it is done anew.
+        Result of `repair.diagnose` on the calibration rows.  Pass it to save time; by default it is
+        computed here.
+    held_out : CrossFit, optional
+        Copies of the model that `repair.evaluation.cross_fitting.cross_fit` fitted on the calibration
+        rows.  Pass them to save time; by default they are fitted here.
     draws : int, default 200
-        Draws of labels for the expected number of contradictory pairs.
-    seed : int, default 0
-        Of folds, draws and samples.
+        Number of label draws for the expected number of contradictory pairs.  Pass a larger number if
+        you need a more precise p-value, or a smaller one for a quick look.
+    random_state : int, default 0
+        Seed for folds, draws and samples.
     progress : bool, default False
-        Show how far it is (needs the extra ``cli``).
+        Whether to show a progress bar (needs the extra ``cli``).
 
     Returns
     -------
     Content
-        What the file shows, as plain data.
+        The content of the file as plain data.
 
     Examples
     --------
@@ -80,11 +94,11 @@ def write_report(
     >>> rng = np.random.default_rng(0)
     >>> labels = rng.integers(0, 6, size=400)
     >>> rows = ScoreSet(rng.normal(size=(400, 6)) + np.eye(6)[labels], labels)
-    >>> model = Reranker(4, "classwise").fit(rows.scores, rows.labels)
+    >>> model = Reranker("classwise", n_candidates=4).fit(rows)
     >>> write_report("report.html", model, rows).words.headline  # doctest: +SKIP
-    'It makes no difference that shows'
+    'No measurable difference'
     """
-    require_vega()  # before the work
+    require_vega()  # before any work is done
     content = gather(
         model,
         calibration,
@@ -96,8 +110,9 @@ def write_report(
         title=title,
         class_titles=class_titles,
         diagnosis=diagnosis,
+        held_out=held_out,
         draws=draws,
-        seed=seed,
+        random_state=random_state,
         progress=progress,
     )
     page = as_html(content).encode()

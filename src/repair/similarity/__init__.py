@@ -1,12 +1,12 @@
-"""Class similarity: how confusable two classes are, whatever the input.
+"""Class similarity: how easily two classes are confused, whatever the input.
 
-`lookup` holds a similarity inside a model; the other modules build one.  Builders are imported when
-first used: a model that reranks needs none of them.
+The module `lookup` holds a similarity inside a model.  The other modules build similarities.  They
+are imported when first used, because a model that reranks does not need them.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from repair._utils.lazy_names import lazy_names
 from repair.similarity.lookup import (
     DenseSimilarity,
     FunctionSimilarity,
@@ -16,7 +16,7 @@ from repair.similarity.lookup import (
 )
 
 if TYPE_CHECKING:
-    from repair.similarity.embeddings import cosine_similarity
+    from repair.similarity.cosine import cosine_similarity
     from repair.similarity.hpo import (
         annotations_from_hpo3,
         hpo_information_content,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Ontology": "ontology",
     "annotations_from_hpo3": "hpo",
-    "cosine_similarity": "embeddings",
+    "cosine_similarity": "cosine",
     "hpo_information_content": "hpo",
     "hpo_jaccard": "hpo",
     "jaccard": "sets",
@@ -62,13 +62,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'repair.similarity' has no attribute {name!r}")
-    value = getattr(import_module(f"repair.similarity.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+__getattr__, __dir__ = lazy_names("repair.similarity", _HOME)

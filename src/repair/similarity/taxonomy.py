@@ -1,4 +1,4 @@
-"""Classes compared by how far down a taxonomy they stay together."""
+"""Similarity by the number of levels that two classes share in a taxonomy."""
 
 import csv
 import io
@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from repair.arrays import FloatArray, IntArray
+from repair._utils.arrays import FloatArray, IntArray
 from repair.errors import InputError
-from repair.inputs import check_choice, check_count
 from repair.similarity.reading import read_text
+from repair.validation.checks import check_choice, check_count
 
 __all__ = ["read_taxonomy", "taxonomy_similarity"]
 
@@ -19,9 +19,9 @@ Lineage = tuple[str, ...]
 
 #: Pairs that are computed at once.
 BLOCK_PAIRS = 2_000_000
-#: Up to this many classes a dense matrix (32 MB) is the simpler thing to have.
+#: Up to this many classes the result is a dense matrix (32 MB), which is simpler to use.
 DENSE_CLASSES = 2_000
-#: A stored entry takes 12 bytes instead of 8; below this share of pairs sparse is clearly smaller.
+#: A stored entry of a sparse matrix takes 12 bytes instead of 8.  Below this share of pairs it is clearly smaller.
 SPARSE_SHARE = 1 / 3
 
 
@@ -34,24 +34,28 @@ def taxonomy_similarity(
 ) -> Any:
     """Return shared levels / levels of the longer path, for all pairs of classes.
 
-    Levels are shared from the root downwards until the first difference, so two genera of the same
-    name in different families are different.  Dividing by the longer path makes 1 mean "the same
-    place", also where paths have different lengths; one minus the similarity is a distance.
+    Levels are counted from the root downwards until the first difference, so two genera of the same
+    name in different families are different.  Because of the division by the longer path, 1 always
+    means "the same path", even if paths differ in length, and one minus the similarity is a
+    distance.
 
     Parameters
     ----------
     paths : sequence of K paths
-        Each class's lineage from the root to the class itself: a sequence of names, or a text that
-        `separator` divides.  Leave out a level that all classes share, such as "life": it adds the
-        same to every pair, and makes a sparse matrix full.
+        Lineage of each class from the root to the class itself: a sequence of names, or text that
+        is split at `separator`.  Leave out a level that all classes share, such as "life".  It adds
+        the same to every pair, and leaves no zeros for a sparse matrix.
     separator : str, optional
-        What divides paths that are texts, for instance ``";"`` or ``"/"``.
+        Text between the levels of a path, for instance ``";"`` or ``"/"``.  Needed only if paths
+        are text.
     min_shared : int, default 1
-        Pairs that share fewer levels get 0.  With 1 nothing is lost; larger values make a sparse
-        matrix small.  Rivals on a shortlist mostly share several levels anyway.
+        Pairs that share fewer levels have similarity 0.  With the default nothing is lost.  Use a
+        larger value to make a sparse matrix smaller.  Rivals on a shortlist mostly share several
+        levels anyway.
     sparse : {'auto', True, False}, default 'auto'
-        A scipy CSR matrix or a numpy array.  'auto' takes the sparse one beyond 2,000 classes if
-        fewer than a third of all pairs share `min_shared` levels.  No K×K array is made for it.
+        Whether to return a scipy CSR matrix instead of a numpy array.  'auto' returns a sparse
+        matrix for more than 2,000 classes if fewer than a third of all pairs share `min_shared`
+        levels.  It is built without a K×K array.
 
     Returns
     -------
@@ -87,24 +91,26 @@ def read_taxonomy(
     separator: str | None = None,
     id_column: str | None = None,
 ) -> list[Lineage]:
-    r"""Read one path a class from a CSV file with a header line.
+    r"""Read the path of each class from a CSV file with a header line.
 
     Parameters
     ----------
     path : path
         The file, gzip-compressed or not.
     columns : str or sequence of str
-        The columns from the root to the class, for instance ``("kingdom", …, "species")``; or the
-        one column that holds the whole path, together with `separator`.  Levels that are empty at
-        the end of a line are left out.
+        The columns from the root to the class, for instance ``("kingdom", …, "species")``, or the
+        single column that contains the whole path, together with `separator`.  Empty levels at the
+        end of a path are left out.
     separator : str, optional
-        What divides the names if `columns` is a single column.
+        Text between the levels.  Needed only if `columns` is a single column.
     id_column : str, optional
-        The column with class ids from 0 to K − 1.  Without it classes are in the order of lines.
+        The column with class ids from 0 to K − 1.  By default classes are in the order of the
+        lines.
 
     Returns
     -------
     list of K tuples of str
+        The paths, in the form that `taxonomy_similarity` takes.
 
     Examples
     --------
@@ -115,46 +121,49 @@ def read_taxonomy(
     [('Felidae', 'lion'), ('Canidae', 'wolf')]
     """
     reader = csv.DictReader(io.StringIO(read_text(path)))
-    wanted = [columns] if isinstance(columns, str) else list(columns)
-    for column in wanted + [id_column] * (id_column is not None):
+    level_columns = [columns] if isinstance(columns, str) else list(columns)
+    for column in level_columns + [id_column] * (id_column is not None):
         if column not in (reader.fieldnames or ()):
             present = ", ".join(reader.fieldnames or ()) or "none"
             raise InputError(f"{path} has no column {column!r}; its columns are {present}")
     lines = list(reader)
     if id_column is not None:
         lines = _by_id(lines, id_column, path)
-    given: list[str | Sequence[str]] = [
-        line[columns] or "" if isinstance(columns, str) else [line[column] or "" for column in wanted] for line in lines
+    paths: list[str | Sequence[str]] = [
+        line[columns] or "" if isinstance(columns, str) else [line[column] or "" for column in level_columns]
+        for line in lines
     ]
     try:
-        return _check_paths(given, separator)
+        return _check_paths(paths, separator)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
 def _by_id(lines: list[dict[str, str]], id_column: str, path: object) -> list[dict[str, str]]:
     ordered: dict[str, dict[str, str]] = {line[id_column]: line for line in lines}
-    missing = next((str(wanted) for wanted in range(len(lines)) if str(wanted) not in ordered), None)
+    missing = next((str(class_id) for class_id in range(len(lines)) if str(class_id) not in ordered), None)
     if missing is not None:
-        raise InputError(f"{path} has {len(lines)} lines, but no {id_column} {missing}; ids run from 0, each once")
-    return [ordered[str(wanted)] for wanted in range(len(lines))]
+        raise InputError(
+            f"{path} has {len(lines)} lines, but no {id_column} {missing}; ids run from 0 and must not repeat"
+        )
+    return [ordered[str(class_id)] for class_id in range(len(lines))]
 
 
 def _check_paths(paths: Sequence[str | Sequence[str]], separator: str | None) -> list[Lineage]:
     if isinstance(paths, str) or not isinstance(paths, Iterable):
         raise InputError(f"paths is {type(paths).__name__}; pass a list with one path for each class")
-    return [_check_path(given, position, separator) for position, given in enumerate(paths)]
+    return [_check_path(path, position, separator) for position, path in enumerate(paths)]
 
 
-def _check_path(given: str | Sequence[str], position: int, separator: str | None) -> Lineage:
+def _check_path(path: str | Sequence[str], position: int, separator: str | None) -> Lineage:
     where = f"paths[{position}]"
-    if isinstance(given, str):
+    if isinstance(path, str):
         if not separator:
-            raise InputError(f"{where} is the text {given!r}; pass separator=… to say what divides its levels")
-        given = given.strip().strip(separator).split(separator)
-    elif not isinstance(given, Iterable):
-        raise InputError(f"{where} is {given!r}; pass the names from the root to the class")
-    names = list(given)
+            raise InputError(f"{where} is the text {path!r}; pass separator=… to split it into levels")
+        path = path.strip().strip(separator).split(separator)
+    elif not isinstance(path, Iterable):
+        raise InputError(f"{where} is {path!r}; pass the names from the root to the class")
+    names = list(path)
     for level, name in enumerate(names):
         if not isinstance(name, str):
             raise InputError(f"{where}[{level}] is {name!r}, not text; pass the names of the levels as text")
@@ -162,14 +171,18 @@ def _check_path(given: str | Sequence[str], position: int, separator: str | None
     while names and not names[-1]:
         names.pop()
     if not names:
-        raise InputError(f"{where} is empty: class {position} has no place; give it at least its own name")
+        raise InputError(f"{where} is empty; give class {position} at least its own name")
     if "" in names:
         raise InputError(f"{where}[{names.index('')}] is empty; name every level above the last, or leave it out")
     return tuple(names)
 
 
 def _prefix_codes(paths: list[Lineage]) -> tuple[list[IntArray], IntArray]:
-    """Return for each level one code a class, equal where all levels down to it are; −1 below a path's end."""
+    """Return one code per class for each level, and the number of levels of each class.
+
+    Two classes have the same code at a level if they share all levels down to it.  The code is −1
+    below the end of a path.
+    """
     depths = np.array([len(path) for path in paths], dtype=np.int32)
     codes: list[IntArray] = []
     above = [0] * len(paths)
@@ -184,11 +197,11 @@ def _prefix_codes(paths: list[Lineage]) -> tuple[list[IntArray], IntArray]:
 
 
 def _groups(codes: list[IntArray], min_shared: int) -> list[IntArray]:
-    """Return the classes that share `min_shared` levels, group by group; the others are alone."""
+    """Return the groups of classes that share `min_shared` levels.  A class that shares none is its own group."""
     n_classes = len(codes[0]) if codes else 0
     level = codes[min_shared - 1] if min_shared <= len(codes) else np.full(n_classes, -1)
-    alone = -1 - np.arange(n_classes)
-    keys = np.where(level < 0, alone, level)
+    distinct = -1 - np.arange(n_classes)
+    keys = np.where(level < 0, distinct, level)
     order = np.argsort(keys, kind="stable").astype(np.int32)
     return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1) if n_classes else []
 
@@ -196,7 +209,7 @@ def _groups(codes: list[IntArray], min_shared: int) -> list[IntArray]:
 def _blocks(
     codes: list[IntArray], depths: IntArray, groups: list[IntArray]
 ) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
-    """Yield rows, columns and their similarities, some rows of a group at a time."""
+    """Yield rows, columns and their similarities, for a few rows of a group at a time."""
     for members in groups:
         step = max(BLOCK_PAIRS // len(members), 1)
         for start in range(0, len(members), step):
@@ -224,7 +237,7 @@ def _as_sparse(blocks: Iterator[tuple[IntArray, IntArray, FloatArray]], groups: 
     columns = np.empty(ends[-1], dtype=np.int32)
     values = np.empty(ends[-1])
     for rows, members, block in blocks:
-        place = ends[rows][:, None] + np.arange(len(members))
-        columns[place] = members
-        values[place] = block
+        positions = ends[rows][:, None] + np.arange(len(members))
+        columns[positions] = members
+        values[positions] = block
     return csr_matrix((values, columns, ends), shape=(n_classes, n_classes))

@@ -1,22 +1,24 @@
-"""Class similarity: the paper's one feature that is a true average over rivals."""
+"""Class similarity, the only feature of the paper that must be averaged over the rivals pair by pair."""
 
 from dataclasses import dataclass
 
-from repair.arrays import FloatArray
-from repair.candidates import CandidateView
+from repair._utils.arrays import FloatArray
+from repair.terms.registration import register_term
+from repair.terms.term import Term
+from repair.terms.view import CandidateView
 
 __all__ = ["MeanSimilarity"]
 
 
+@register_term
 @dataclass(frozen=True)
-class MeanSimilarity:
-    """Mean similarity of the candidate to the rivals on its shortlist."""
+class MeanSimilarity(Term):
+    """The mean similarity of the candidate to its rivals on the shortlist."""
 
     name: str = "similarity"
     requires: tuple[str, ...] = ("similarity",)
-    copies: float = 1
 
     def column(self, view: CandidateView) -> FloatArray:
-        """Mean over the rivals of s(y, j)."""
+        """Return the mean of s(y, j) over the rivals j."""
         assert view.table.similarity is not None
         return view.table.similarity.average_over_rivals(view.shortlist.ids, view.lengths)

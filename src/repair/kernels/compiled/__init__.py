@@ -1,12 +1,9 @@
-"""The kernels compiled by numba: one short loop nest each, free of the interpreter lock.
+"""The kernels compiled by numba: one short loop nest each, which releases the interpreter lock.
 
-Nothing here validates or allocates per row; `repair.kernels.plain` says in numpy what each one
-computes, in files of the same names.
+Kernels do not validate their input and do not allocate per row.  The modules of the same names in
+`repair.kernels.plain` document what each kernel computes.
 """
 
-import sys
-
-from repair import kernels
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
 from repair.kernels.compiled.pairs import (
     add_class_difference,
@@ -42,6 +39,3 @@ __all__ = [
     "row_dots",
     "top_k",
 ]
-
-# The last line of the import: until then other threads use `repair.kernels.plain`.
-kernels.loaded = sys.modules[__name__]

@@ -1,21 +1,23 @@
 """The sums of the fit, compiled.
 
-They get arrays in which the rows run fastest, (k, n) and (d, k, n), and look at some rows of them:
-then every inner loop goes over neighbouring rows, and the processor takes eight at a time.
+Arrays have shape (k, n) and (d, k, n), with the rows in the last dimension, and each call processes
+a range of rows.  Every inner loop then runs over adjacent rows, which the processor handles eight at
+a time.
 """
 
 import math
 
 import numpy as np
 
-from repair.arrays import FloatArray, IntArray
+from repair._utils.arrays import FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled_sums
 
 __all__ = ["curvature", "hessian_product", "loss_and_gradient"]
 
-#: Rows that are taken at a time: each loop over them runs in vectors, and their columns stay in the cache.
+#: Rows per tile.  Each loop over a tile is vectorised, and the columns of a tile stay in the cache.
 TILE = 128
-#: For e^x: log2 e, the number whose addition rounds, log 2 in two parts, and where e^x is as good as 0.
+#: Constants of `exponential`: log2 e, the number whose addition rounds to an integer, log 2 in two parts, and the
+#: exponent below which e^x is taken as 0.
 LOG2_E = 1.4426950408889634
 ROUNDER = 1.5 * 2.0**52
 LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
@@ -24,11 +26,11 @@ SMALLEST_EXPONENT = -700.0
 
 @compiled_sums
 def exponential(x: float) -> float:
-    """Return e^x for x up to 0, to the last bit but one; plain arithmetic, so that loops over it run in vectors."""
-    shifted = x * LOG2_E + ROUNDER  # the last bits of this are x / log 2, rounded
+    """Return e^x for x ≤ 0.  Only the last bit may be wrong.  Plain arithmetic, so loops over it are vectorised."""
+    shifted = x * LOG2_E + ROUNDER  # the last bits of this number are x / log 2, rounded
     whole = shifted - ROUNDER
     rest = x - whole * LOG_2_HIGH - whole * LOG_2_LOW
-    power = 1.0 / 6227020800.0  # Taylor, 1/13! first: |rest| is below 0.35
+    power = 1.0 / 6227020800.0  # Taylor series, starting with 1/13!.  |rest| is below 0.35
     power = power * rest + 1.0 / 479001600.0
     power = power * rest + 1.0 / 39916800.0
     power = power * rest + 1.0 / 3628800.0
@@ -60,9 +62,9 @@ def linear(
     for candidate in range(len(out)):
         total = out[candidate, : last - first]
         if len(offsets):
-            place = index[candidate, first:last]
+            offset_of = index[candidate, first:last]
             for row in range(len(total)):
-                total[row] += offsets[np.uint32(place[row])]  # unsigned, or negative places would be looked for
+                total[row] += offsets[np.uint32(offset_of[row])]  # unsigned saves numba's check for negative indices
         for term in range(len(weights)):
             weight, column = weights[term], columns[term, candidate, first:last]
             for row in range(len(total)):
@@ -84,13 +86,13 @@ def scatter(
     for candidate in range(len(values)):
         value = values[candidate, : last - first]
         if n_offsets:
-            place = index[candidate, first:last]
+            offset_of = index[candidate, first:last]
             for row in range(len(value)):
-                out[np.uint32(place[row])] += value[row]
+                out[np.uint32(offset_of[row])] += value[row]
     width, paired = last - first, len(values) // 2 * 2
     for term in range(len(by_term)):
         total = by_term[term]
-        for candidate in range(0, paired, 2):  # two at a time, so that totals are read and written half as often
+        for candidate in range(0, paired, 2):  # two at a time, so totals are read and written half as often
             left, right = values[candidate, :width], values[candidate + 1, :width]
             left_column, right_column = columns[term, candidate, first:last], columns[term, candidate + 1, first:last]
             for row in range(width):
@@ -103,7 +105,7 @@ def scatter(
 
 @compiled_sums
 def softmax(scores: FloatArray, lengths: IntArray, best: FloatArray, mass: FloatArray) -> None:
-    """Turn scores (k, width) into e^(score − best), 0 on padding; write each row's best score and sum."""
+    """Replace scores (k, width) by e^(score − best), 0 on padding, and write each row's best score and sum."""
     best[:] = -np.inf
     for candidate in range(len(scores)):
         score = scores[candidate]
@@ -135,21 +137,21 @@ def loss_and_gradient(
 ) -> float:
     k, n_offsets = len(base), len(offsets)
     scores, by_term = np.empty((k, TILE)), np.zeros((len(weights), TILE))
-    best, mass, own = np.empty(TILE), np.empty(TILE), np.empty(TILE)
+    best, mass, label_score = np.empty(TILE), np.empty(TILE), np.empty(TILE)
     total = 0.0
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
         label, weight = target[first:last], row_weights[first:last]
         for candidate in range(k):
-            score, given = scores[candidate], base[candidate, first:last]
-            for row in range(len(given)):
-                score[row] = given[row]
+            score, base_score = scores[candidate], base[candidate, first:last]
+            for row in range(len(base_score)):
+                score[row] = base_score[row]
         linear(index, columns, offsets, weights, first, last, scores)
         for row in range(len(label)):
-            own[row] = scores[label[row], row]
+            label_score[row] = scores[label[row], row]
         softmax(scores, lengths[first:last], best, mass)
         for row in range(len(label)):
-            total += weight[row] * (best[row] - own[row] + math.log(mass[row]))
+            total += weight[row] * (best[row] - label_score[row] + math.log(mass[row]))
         for candidate in range(k):
             share, residual = probabilities[candidate, first:last], scores[candidate]
             for row in range(len(share)):
@@ -209,15 +211,15 @@ def curvature(
     n_terms, k, _ = columns.shape
     spread, no_terms = np.empty((k, TILE)), np.empty((0, TILE))
     centred, by_pair = np.empty((n_terms, TILE)), np.zeros((n_terms, n_terms, TILE))
-    means, leads = np.empty((n_terms, TILE)), np.empty((n_terms, TILE))
+    means, weighted = np.empty((n_terms, TILE)), np.empty((n_terms, TILE))
     for first in range(start, stop, TILE):
         last = min(first + TILE, stop)
         weight = row_weights[first:last]
         means[:] = 0.0
         for candidate in range(k):
-            share, room = probabilities[candidate, first:last], spread[candidate]
+            share, variance = probabilities[candidate, first:last], spread[candidate]
             for row in range(len(share)):
-                room[row] = weight[row] * share[row] * (1.0 - share[row])
+                variance[row] = weight[row] * share[row] * (1.0 - share[row])
             for term in range(n_terms):
                 mean, column = means[term], columns[term, candidate, first:last]
                 for row in range(len(share)):
@@ -225,22 +227,22 @@ def curvature(
         scatter(spread, index, columns, len(diagonal), first, last, no_terms, diagonal)
         for candidate in range(k):
             share = probabilities[candidate, first:last]
-            for one in range(n_terms):
-                away, mean, column = centred[one], means[one], columns[one, candidate, first:last]
-                lead = leads[one]
+            for term in range(n_terms):
+                difference, mean, column = centred[term], means[term], columns[term, candidate, first:last]
+                product = weighted[term]
                 for row in range(len(share)):
-                    away[row] = column[row] - mean[row]
-                    lead[row] = weight[row] * share[row] * away[row]
-                for two in range(one + 1):
-                    total, other = by_pair[one, two], centred[two]
+                    difference[row] = column[row] - mean[row]
+                    product[row] = weight[row] * share[row] * difference[row]
+                for earlier in range(term + 1):
+                    total, other = by_pair[term, earlier], centred[earlier]
                     for row in range(len(share)):
-                        total[row] += lead[row] * other[row]
+                        total[row] += product[row] * other[row]
             if len(cross):
-                place = index[candidate, first:last]
-                for one in range(n_terms):
-                    lead = leads[one]
+                offset_of = index[candidate, first:last]
+                for term in range(n_terms):
+                    product = weighted[term]
                     for row in range(len(share)):
-                        cross[np.uint32(place[row]), one] += lead[row]
-    for one in range(n_terms):
-        for two in range(n_terms):
-            block[one, two] += by_pair[max(one, two), min(one, two)].sum()
+                        cross[np.uint32(offset_of[row]), term] += product[row]
+    for term in range(n_terms):
+        for other_term in range(n_terms):
+            block[term, other_term] += by_pair[max(term, other_term), min(term, other_term)].sum()

@@ -1,8 +1,8 @@
-"""What the candidates of a row are to each other, compiled."""
+"""Comparisons between the candidates of a row, compiled."""
 
 import numpy as np
 
-from repair.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled
 
 __all__ = [
@@ -17,21 +17,22 @@ __all__ = [
     "per_class",
 ]
 
-#: A table is read as a whole if it is too large for a core's own cache, and at most so large for each candidate slot.
+#: A similarity table is read class by class if it has at least this many numbers, so it does not fit into the cache of
+#: a core, and at most this many numbers per candidate slot.
 LARGE_TABLE, NUMBERS_PER_SLOT = 1 << 19, 16
-#: Slots are numbered in 32 bits.
+#: Slot numbers are 32-bit.
 MOST_SLOTS = 2**31 - 1
 
 
 @compiled
 def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
-    found = np.empty(ids.shape, vector.dtype)
+    entries = np.empty(ids.shape, vector.dtype)
     for row in range(ids.shape[0]):
         for candidate in range(ids.shape[1]):
-            place = ids[row, candidate]
-            # Unsigned, or negative places would be looked for.
-            found[row, candidate] = vector[np.uint32(place)] if place >= 0 else 0
-    return found
+            class_id = ids[row, candidate]
+            # An unsigned index saves numba's check for negative indices, here and below.
+            entries[row, candidate] = vector[np.uint32(class_id)] if class_id >= 0 else 0
+    return entries
 
 
 @compiled
@@ -47,18 +48,18 @@ def classes_present(ids: IntArray, n_classes: int) -> BoolArray:
 @compiled
 def add_column(total: FloatArray, factor: float, column: FloatArray) -> None:
     for row in range(total.shape[0]):
-        own, added = total[row], column[row]
-        for candidate in range(len(own)):
-            own[candidate] += factor * added[candidate]
+        row_total, added = total[row], column[row]
+        for candidate in range(len(row_total)):
+            row_total[candidate] += factor * added[candidate]
 
 
 @compiled
 def add_per_class(total: FloatArray, factor: float, vector: FloatArray, ids: IntArray) -> None:
     for row in range(total.shape[0]):
-        own, mine = total[row], ids[row]
-        for candidate in range(len(own)):
-            place = mine[candidate]
-            own[candidate] += factor * (vector[np.uint32(place)] if place >= 0 else 0.0)
+        row_total, row_ids = total[row], ids[row]
+        for candidate in range(len(row_total)):
+            class_id = row_ids[candidate]
+            row_total[candidate] += factor * (vector[np.uint32(class_id)] if class_id >= 0 else 0.0)
 
 
 @compiled
@@ -73,18 +74,18 @@ def add_class_difference(
 ) -> None:
     value = np.empty(ids.shape[1])
     for row in range(total.shape[0]):
-        length, mine = lengths[row], ids[row]
+        length, row_ids = lengths[row], ids[row]
         for candidate in range(length):
-            value[candidate] = vector[np.uint32(mine[candidate])]
+            value[candidate] = vector[np.uint32(row_ids[candidate])]
         add_difference(total[row], factor, value, length)
 
 
 @compiled
-def add_difference(own: FloatArray, factor: float, value: FloatArray, length: int) -> None:
-    """Do as `add_mean_difference` for one row."""
+def add_difference(row_total: FloatArray, factor: float, value: FloatArray, length: int) -> None:
+    """Add `factor` times the mean differences of one row's values to its scores."""
     mean, scale = mean_and_scale(value, length)
     for candidate in range(length):
-        own[candidate] += factor * ((value[candidate] - mean) * scale)
+        row_total[candidate] += factor * ((value[candidate] - mean) * scale)
 
 
 @compiled
@@ -100,10 +101,10 @@ def mean_and_scale(value: FloatArray, length: int) -> tuple[float, float]:
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
     difference = np.zeros(values.shape)
     for row in range(values.shape[0]):
-        value, found = values[row], difference[row]
+        value, row_difference = values[row], difference[row]
         mean, scale = mean_and_scale(value, lengths[row])
         for candidate in range(lengths[row]):
-            found[candidate] = (value[candidate] - mean) * scale
+            row_difference[candidate] = (value[candidate] - mean) * scale
     return difference
 
 
@@ -116,61 +117,61 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
 
 @compiled
 def average_class_by_class(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    """Read the table once from top to bottom: that is quick even if other programs keep it out of the cache."""
+    """Read the table once, class by class, which is fast even if the table does not stay in the cache."""
     width = np.uint32(ids.shape[1])
     average = np.zeros(ids.shape)
     starts, slots = slots_by_class(ids, len(table))
     line = np.empty(len(table))
-    for one in range(len(table)):
-        if starts[one] < starts[one + 1]:
-            line[:] = table[one]
-            line[one] = 0.0  # the candidate itself
-        for place in range(starts[one], starts[one + 1]):
-            slot = np.uint32(slots[place])
+    for class_id in range(len(table)):
+        if starts[class_id] < starts[class_id + 1]:
+            line[:] = table[class_id]
+            line[class_id] = 0.0  # the candidate itself
+        for position in range(starts[class_id], starts[class_id + 1]):
+            slot = np.uint32(slots[position])
             row = slot // width
-            length, mine = lengths[row], ids[row]
+            length, row_ids = lengths[row], ids[row]
             total = 0.0
             for rival in range(length):
-                total += line[np.uint32(mine[rival])]
+                total += line[np.uint32(row_ids[rival])]
             average[row, slot - row * width] = total / max(length - 1, 1)
     return average
 
 
 @compiled
 def slots_by_class(ids: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
-    """Return where each class's slots begin, and the slots row·k + candidate in order of their class."""
+    """Return where the slots of each class begin, and the slots row·k + candidate sorted by class."""
     n, k = ids.shape
     starts = np.zeros(n_classes + 1, np.int32)
     for row in range(n):
         for candidate in range(k):
             if ids[row, candidate] >= 0:
                 starts[np.uint32(ids[row, candidate] + 1)] += 1
-    for one in range(n_classes):
-        starts[one + 1] += starts[one]
+    for class_id in range(n_classes):
+        starts[class_id + 1] += starts[class_id]
     free, slots = starts[:-1].copy(), np.empty(starts[-1], np.int32)
     for row in range(n):
         for candidate in range(k):
             if ids[row, candidate] >= 0:
-                own = np.uint32(ids[row, candidate])
-                slots[np.uint32(free[own])] = row * k + candidate
-                free[own] += 1
+                unsigned_id = np.uint32(ids[row, candidate])
+                slots[np.uint32(free[unsigned_id])] = row * k + candidate
+                free[unsigned_id] += 1
     return starts, slots
 
 
 @compiled
 def average_row_by_row(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    """Read what each row needs, from all over the table: less, where there are many classes and few rows."""
+    """Read only the entries that each row needs.  With many classes and few rows that is less than the whole table."""
     average = np.zeros(ids.shape)
     for row in range(ids.shape[0]):
-        length, mine, found = lengths[row], ids[row], average[row]
+        length, row_ids, row_average = lengths[row], ids[row], average[row]
         for candidate in range(length):
-            line = table[np.uint32(mine[candidate])]  # unsigned, or negative places would be looked for
+            line = table[np.uint32(row_ids[candidate])]
             total = 0.0
             for rival in range(candidate):
-                total += line[np.uint32(mine[rival])]
+                total += line[np.uint32(row_ids[rival])]
             for rival in range(candidate + 1, length):
-                total += line[np.uint32(mine[rival])]
-            found[candidate] = total / max(length - 1, 1)
+                total += line[np.uint32(row_ids[rival])]
+            row_average[candidate] = total / max(length - 1, 1)
     return average
 
 
@@ -179,12 +180,12 @@ def largest_leads(
     pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
 ) -> None:
     for row in range(ids.shape[0]):
-        own = target[row]
+        label = target[row]
         for rival in range(lengths[row]):
-            if rival != own:
-                low, high = min(own, rival), max(own, rival)
+            if rival != label:
+                low, high = min(label, rival), max(label, rival)
                 pair = pairs[row, high * (high - 1) // 2 + low]
-                side = 1 if ids[row, own] > ids[row, rival] else 0
-                lead = scores[row, rival] - scores[row, own]
+                side = 1 if ids[row, label] > ids[row, rival] else 0
+                lead = scores[row, rival] - scores[row, label]
                 if lead > largest[pair, side]:
                     largest[pair, side] = lead

@@ -1,8 +1,8 @@
-"""Rows as vectors, compiled."""
+"""Kernels on row vectors and full score rows, compiled."""
 
 import numpy as np
 
-from repair.arrays import AnyArray, FloatArray, IntArray
+from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled, compiled_in_any_order
 
 __all__ = ["labels_above", "row_dots"]
@@ -10,16 +10,16 @@ __all__ = ["labels_above", "row_dots"]
 
 @compiled_in_any_order
 def row_dots(vectors: AnyArray, table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    found = np.zeros(ids.shape)
+    products = np.zeros(ids.shape)
     for row in range(ids.shape[0]):
         vector = vectors[row]
         for candidate in range(lengths[row]):
-            line = table[np.uint32(ids[row, candidate])]  # unsigned, or negative places would be looked for
+            line = table[np.uint32(ids[row, candidate])]  # unsigned saves numba's check for negative indices
             total = np.float32(0.0)
-            for place in range(len(vector)):
-                total += vector[place] * line[place]
-            found[row, candidate] = total
-    return found
+            for column in range(len(vector)):
+                total += vector[column] * line[column]
+            products[row, candidate] = total
+    return products
 
 
 @compiled
@@ -29,10 +29,10 @@ def labels_above(scores: AnyArray, adjustments: AnyArray, labels: IntArray, abov
             above[row] = scores.shape[1]
             continue
         line = scores[row]
-        for way in range(len(adjustments)):
-            added = adjustments[way]
-            own = line[labels[row]] + added[labels[row]]
+        for column in range(len(adjustments)):
+            adjustment = adjustments[column]
+            label_score = line[labels[row]] + adjustment[labels[row]]
             count = 0
-            for one in range(len(line)):
-                count += int(line[one] + added[one] > own)
-            above[row, way] = count
+            for class_id in range(len(line)):
+                count += int(line[class_id] + adjustment[class_id] > label_score)
+            above[row, column] = count

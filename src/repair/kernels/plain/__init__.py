@@ -1,8 +1,8 @@
-"""The kernels in plain numpy: no compiler, no loop over rows.
+"""The kernels in plain numpy, without a compiler and without loops over rows.
 
-Loops here run over the few candidates of a row or over terms, with all rows at once.  Sums that
-reach a ranking are accumulated candidate by candidate, in the order `repair.kernels.compiled` uses,
-so that both give the same bits.
+Loops here run over the few candidates of a row or over terms, for all rows at once.  Sums that
+affect a ranking are accumulated candidate by candidate, in the same order as in
+`repair.kernels.compiled`, so both give bit-identical results.
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient

@@ -1,8 +1,8 @@
-"""The sums of the fit in plain numpy, on arrays in which the rows run fastest: (k, n) and (d, k, n)."""
+"""The sums of the fit in plain numpy.  Arrays have shape (k, n) and (d, k, n), with the rows in the last dimension."""
 
 import numpy as np
 
-from repair.arrays import PAD_SCORE, FloatArray, IntArray, dot
+from repair._utils.arrays import PAD_SCORE, FloatArray, IntArray, dot
 
 __all__ = ["curvature", "hessian_product", "loss_and_gradient"]
 
@@ -21,10 +21,10 @@ def loss_and_gradient(
     probabilities: FloatArray,
     gradient: FloatArray,
 ) -> float:
-    """Weighted conditional-logit loss of rows `start` to `stop`; adds to `gradient`, writes `probabilities`.
+    """Return the weighted conditional-logit loss of rows `start` to `stop`.
 
-    `gradient` is laid out as (offsets, weights); `index` says which offset a candidate has.  Arrays
-    are candidate by candidate, (k, n) and (d, k, n).
+    Adds these rows' gradient to `gradient`, laid out as (offsets, weights), and writes their
+    `probabilities`.  `index` holds the number of each candidate's offset.
     """
     rows = slice(start, stop)
     padded = np.arange(len(base))[:, None] >= lengths[rows]
@@ -33,11 +33,11 @@ def loss_and_gradient(
     best = scores.max(axis=0)
     shares = np.exp(scores - best)
     mass = shares.sum(axis=0)
-    places = target[rows], np.arange(stop - start)
-    loss = np.log(mass) + best - scores[places]
+    at_label = target[rows], np.arange(stop - start)
+    loss = np.log(mass) + best - scores[at_label]
     shares /= mass
     probabilities[:, rows] = shares
-    shares[places] -= 1.0
+    shares[at_label] -= 1.0
     shares *= row_weights[rows]
     _scatter(shares, index[:, rows], columns[:, :, rows], len(offsets), gradient)
     return dot(row_weights[rows], loss)
@@ -54,7 +54,7 @@ def hessian_product(
     stop: int,
     product: FloatArray,
 ) -> None:
-    """Add the Hessian of these rows' loss times `direction` to `product`, at the point of `probabilities`."""
+    """Add the Hessian of these rows' loss, at the point that gave `probabilities`, times `direction` to `product`."""
     rows = slice(start, stop)
     shares = probabilities[:, rows]
     change = _linear(index[:, rows], columns[:, :, rows], direction[:n_offsets], direction[n_offsets:])
@@ -73,7 +73,11 @@ def curvature(
     block: FloatArray,
     cross: FloatArray,
 ) -> None:
-    """Add the offsets' diagonal, the terms' block and, unless `cross` is empty, what lies between: the Hessian."""
+    """Add these rows' part of the Hessian.
+
+    `diagonal` gets the diagonal of the offsets' block, `block` the block of the terms, and `cross`
+    the block between offsets and terms unless it is empty.
+    """
     rows = slice(start, stop)
     shares, weighted = probabilities[:, rows], probabilities[:, rows] * row_weights[rows]
     if len(diagonal):
@@ -82,8 +86,8 @@ def curvature(
     centred = columns[:, :, rows] - np.einsum("kn,dkn->dn", shares, columns[:, :, rows])[:, None]
     block += np.einsum("kn,dkn,ekn->de", weighted, centred, centred, optimize=True)
     if len(cross):
-        for term, away in enumerate(centred):
-            cross[:, term] += np.bincount(index[:, rows].ravel(), (weighted * away).ravel(), minlength=len(cross))
+        for term, column in enumerate(centred):
+            cross[:, term] += np.bincount(index[:, rows].ravel(), (weighted * column).ravel(), minlength=len(cross))
 
 
 def _linear(index: IntArray, columns: FloatArray, offsets: FloatArray, weights: FloatArray) -> FloatArray:

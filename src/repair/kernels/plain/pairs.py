@@ -1,8 +1,8 @@
-"""What the candidates of a row are to each other, in plain numpy."""
+"""Comparisons between the candidates of a row, in plain numpy."""
 
 import numpy as np
 
-from repair.arrays import PAD_ID, AnyArray, BoolArray, FloatArray, IntArray, is_full, row_sums
+from repair._utils.arrays import PAD_ID, AnyArray, BoolArray, FloatArray, IntArray, is_full, row_sums
 
 __all__ = [
     "add_class_difference",
@@ -18,16 +18,16 @@ __all__ = [
 
 
 def per_class(vector: AnyArray, ids: IntArray) -> AnyArray:
-    """Each candidate's entry of a class vector, 0 on padding."""
+    """Return each candidate's entry of a class vector, 0 on padding."""
     if (ids[:, -1] != PAD_ID).all():
-        found: AnyArray = vector[ids]
-        return found
+        entries: AnyArray = vector[ids]
+        return entries
     return np.where(ids == PAD_ID, vector.dtype.type(0), vector[np.maximum(ids, 0)])
 
 
 def classes_present(ids: IntArray, n_classes: int) -> BoolArray:
-    """Say which classes are a candidate on any row."""
-    present = np.zeros(n_classes + 1, dtype=bool)  # the last place is that of padding, −1
+    """Return which classes are a candidate on at least one row."""
+    present = np.zeros(n_classes + 1, dtype=bool)  # the last entry is for padding, −1
     present[ids] = True
     return present[:-1]
 
@@ -55,7 +55,10 @@ def add_class_difference(
 
 
 def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
-    """Mean over a row's other candidates j of f_y − f_j, that is m/(m−1)·(f_y − mean f); 0 on padding."""
+    """Return the mean of f_y − f_j over the other candidates j of the row, 0 on padding.
+
+    With m candidates this equals m/(m−1)·(f_y − mean f).
+    """
     k = values.shape[1]
     if is_full(lengths, k):
         difference: FloatArray = (values - row_sums(values)[:, None] / k) * (k / max(k - 1, 1))
@@ -67,12 +70,12 @@ def mean_difference(values: FloatArray, lengths: IntArray) -> FloatArray:
 
 
 def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> FloatArray:
-    """Mean of ``table[y, j]`` over the other candidates j of the row; 0 where there is none.
+    """Return the mean of ``table[y, j]`` over the other candidates j of the row, 0 where there are none.
 
-    The candidates of a row are different classes.
+    The candidates of a row must be distinct classes.
     """
     if len(ids) == 1 and ids[0, -1] != PAD_ID:
-        return _average_of_one(table, ids[0])[None]
+        return _average_single_row(table, ids[0])[None]
     total = np.zeros(ids.shape)
     safe = np.maximum(ids, 0)
     for rival in range(ids.shape[1]):
@@ -85,11 +88,11 @@ def average_over_rivals(table: AnyArray, ids: IntArray, lengths: IntArray) -> Fl
     return total
 
 
-def _average_of_one(table: AnyArray, ids: IntArray) -> FloatArray:
-    """Do as `average_over_rivals` for a single row without padding, all rivals at once."""
+def _average_single_row(table: AnyArray, ids: IntArray) -> FloatArray:
+    """Return `average_over_rivals` of a single row without padding, for all rivals at once."""
     values = table[ids, ids[:, None]].astype(np.float64)
     values.ravel()[:: len(ids) + 1] = 0.0  # the candidate itself
-    average: FloatArray = values.cumsum(axis=0)[-1]  # summed rival by rival, as everywhere
+    average: FloatArray = values.cumsum(axis=0)[-1]  # summed rival by rival, as for several rows
     average /= max(len(ids) - 1, 1)
     return average
 
@@ -97,16 +100,16 @@ def _average_of_one(table: AnyArray, ids: IntArray) -> FloatArray:
 def largest_leads(
     pairs: IntArray, ids: IntArray, scores: FloatArray, lengths: IntArray, target: IntArray, largest: FloatArray
 ) -> None:
-    """Raise `largest` to how far each rival leads its row's label, g of the rival − g of the label.
+    """Update `largest` with the lead of each rival over its row's label, g of the rival − g of the label.
 
-    `pairs` numbers the two candidates at base positions low < high in column
-    high·(high−1)/2 + low; `largest` has two entries for a pair, the first for rows labelled with
-    the lower class id.  `target` is the label's position.
+    Column high·(high−1)/2 + low of `pairs` holds the number of the pair of candidates at base
+    positions low < high.  `largest` has two entries per pair, the first for rows whose label is the
+    lower class id.  `target` is the label's position.
     """
     positions = np.arange(ids.shape[1])
     row, rival = np.nonzero((positions < lengths[:, None]) & (positions != target[:, None]))
-    own = target[row]
-    low, high = np.minimum(own, rival), np.maximum(own, rival)
+    label = target[row]
+    low, high = np.minimum(label, rival), np.maximum(label, rival)
     pair = pairs[row, high * (high - 1) // 2 + low]
-    side = ids[row, own] > ids[row, rival]
-    np.maximum.at(largest, (pair, side.astype(np.int32)), scores[row, rival] - scores[row, own])
+    side = ids[row, label] > ids[row, rival]
+    np.maximum.at(largest, (pair, side.astype(np.int32)), scores[row, rival] - scores[row, label])

@@ -4,15 +4,15 @@
   const root = document.documentElement;
   const tip = document.getElementById("tip");
 
-  // Our own tooltip: texts only, so that a class name is never taken for HTML.
+  // A tooltip of text nodes only, so a class name is never interpreted as HTML.
   function showTip(handler, event, item, value) {
     tip.replaceChildren();
     tip.hidden = value === null || value === undefined || value === "";
     if (tip.hidden) return;
-    for (const [name, told] of Object.entries(value)) {
-      if (told === "null" || told === "") continue;
+    for (const [name, shown] of Object.entries(value)) {
+      if (shown === "null" || shown === "") continue;
       const line = document.createElement("div");
-      for (const text of name.trim() ? [name, told] : [told]) {
+      for (const text of name.trim() ? [name, shown] : [shown]) {
         const part = document.createElement("span");
         part.textContent = text;
         line.append(part);
@@ -25,13 +25,13 @@
   }
 
   async function draw() {
-    // `ast`: expressions are interpreted, not compiled, so that the page's policy needs no 'unsafe-eval'.
+    // `ast`: expressions are interpreted, not compiled, so the page's policy does not need 'unsafe-eval'.
     const options = { ast: true, renderer: "svg", actions: false, defaultStyle: false, tooltip: showTip };
     for (const box of document.querySelectorAll("[data-chart]")) {
       const spec = data.charts[box.dataset.chart][Number(box.dataset.place)];
       await window.vegaEmbed(box, spec, options);
-      box.querySelector("svg").setAttribute("aria-hidden", "true"); // the box has one label for all of it
-      await new Promise((next) => setTimeout(next)); // let the page answer between two charts
+      box.querySelector("svg").setAttribute("aria-hidden", "true"); // the box has one label for the whole chart
+      await new Promise((next) => setTimeout(next)); // keep the page responsive between two charts
     }
     root.dataset.drawn = "true";
   }

@@ -3,17 +3,18 @@
   const columns = window.report.classes;
   const PAGE = 25;
   const heads = [
-    ["name", "class"], ["change", "change"], ["mended", "mended"], ["lost", "lost"], ["before", "right before"],
-    ["after", "right after"], ["rows", "rows"], ["count", "examples"], ["kind", "kind"], ["offset", "offset"],
+    ["name", "class"], ["change", "change (fixed − broken)"], ["fixed", "fixed"], ["broken", "broken"],
+    ["before", "correct before"], ["after", "correct after"], ["rows", "rows"], ["count", "examples"],
+    ["kind", "frequency"], ["offset", "offset"],
   ];
   const find = (id) => document.getElementById(id);
   const head = document.querySelector("#class-table thead tr");
   const body = document.querySelector("#class-table tbody");
   const total = columns.name.length;
   const lower = columns.name.map((name) => name.toLowerCase());
-  const widest = columns.mended.concat(columns.lost).reduce((most, one) => Math.max(most, one), 1);
+  const widest = columns.fixed.concat(columns.broken).reduce((most, one) => Math.max(most, one), 1);
   const filters = {
-    changed: (i) => columns.mended[i] + columns.lost[i] > 0, gained: (i) => columns.change[i] > 0,
+    changed: (i) => columns.fixed[i] + columns.broken[i] > 0, gained: (i) => columns.change[i] > 0,
     lost: (i) => columns.change[i] < 0, rare: (i) => columns.kind[i] === "rare",
     frequent: (i) => columns.kind[i] === "frequent",
   };
@@ -68,7 +69,7 @@
     const box = document.createElement("span");
     box.className = "bar";
     box.setAttribute("aria-hidden", "true");
-    for (const name of ["mended", "lost"]) {
+    for (const name of ["fixed", "broken"]) {
       const part = document.createElement("span");
       part.className = name;
       part.style.width = `${(50 * columns[name][i]) / widest}%`;

@@ -22,7 +22,7 @@
     const wanted = find("example-search").value.trim().toLowerCase();
     shown = rows.filter((row) => (!kind || row.kind === kind) && (!wanted || searched(row).includes(wanted)));
     find("example-row").replaceChildren(...shown.map((row, place) => {
-      const truth = row.truth < 0 ? "no known class" : names[row.truth];
+      const truth = row.truth < 0 ? "unknown class" : names[row.truth];
       const option = make("option", "", `${row.id} · ${row.kind} · ${truth.slice(0, 60)}`);
       option.value = place;
       return option;
@@ -38,7 +38,7 @@
     const place = find("example-row").selectedIndex;
     find("example-back").disabled = place <= 0;
     find("example-on").disabled = place < 0 || place + 1 >= shown.length;
-    find("example-status").textContent = shown.length ? `${place + 1} of ${shown.length}` : "No such row";
+    find("example-status").textContent = shown.length ? `${place + 1} of ${shown.length}` : "No matching row";
     find("example").replaceChildren(...(shown.length ? [about(shown[place]), lists(shown[place]), legend(), table(shown[place])] : []));
   }
 
@@ -46,7 +46,7 @@
     const box = make("div", "about");
     const line = make("p");
     const truth = row.truth < 0 ? "a class that the model does not know" : names[row.truth];
-    line.append(make("span", `badge ${row.kind}`, row.kind), ` Row ${row.id}, truly `, make("strong", "", truth), ".");
+    line.append(make("span", `badge ${row.kind}`, row.kind), ` Row ${row.id}, true class: `, make("strong", "", truth), ".");
     box.append(line);
     if (row.text) {
       const text = make("p", "text", row.text);
@@ -56,7 +56,7 @@
     return box;
   }
 
-  // A candidate is [name, base rank, score, one number for each part]; bars start at the lowest base score.
+  // A candidate is [name index, base rank, score, one number per part]. Bars start at the lowest base score.
   function scale(row) {
     const lowest = Math.min(...row.candidates.map((one) => one[3]));
     let left = 0, right = 1e-9;
@@ -159,11 +159,11 @@
       const line = make("li");
       const chip = make("span");
       chip.style.background = tint(place);
-      line.append(chip, place ? words(part) : "base score above the row's lowest");
+      line.append(chip, place ? words(part) : "base score minus the row's lowest base score");
       list.append(line);
     });
     const line = make("li");
-    line.append(make("span", "tick"), "their sum, by which the new list is ordered");
+    line.append(make("span", "tick"), "sum of the parts, which orders the new list");
     list.append(line);
     return list;
   }
@@ -176,7 +176,7 @@
     frame.tabIndex = 0;
     frame.setAttribute("role", "region");
     frame.setAttribute("aria-label", "Numbers of this row");
-    for (const title of ["class", "rank", "was", ...parts.map(words), "score"]) {
+    for (const title of ["class", "rank", "base rank", ...parts.map(words), "score"]) {
       const one = make("th", "", title);
       one.scope = "col";
       head.append(one);

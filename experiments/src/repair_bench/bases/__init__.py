@@ -1,0 +1,1 @@
+"""Base models, which score the calibration and test rows of a data set."""

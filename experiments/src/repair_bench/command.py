@@ -1,0 +1,153 @@
+"""The commands under ``repair bench``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["build_bench"]
+
+Results = Annotated[Path, typer.Option(help="Folder with the results of `repair bench run`.")]
+Benchmarks = Annotated[
+    list[str] | None, typer.Argument(help="Names of benchmarks; by default all in the folder.", show_default=False)
+]
+
+#: Written out here because importing it from the harness would slow down `--help`.
+CACHE = Path(".repair-bench")
+RESULTS = CACHE / "results"
+#: Written out for the same reason.
+TABLES = (
+    "main, unconditional, signs, bootstrap, k, ablation, quintiles, distribution, trials or paper for each benchmark; "
+    "overview, gains, standing or beyond for all benchmarks together."
+)
+
+
+def build_bench() -> typer.Typer:
+    """Return the commands under ``repair bench``."""
+    bench = typer.Typer(help="Run the benchmarks. Set REPAIR_DATA to the folder that holds the data sets.")
+    bench.command("list", epilog="Example: repair bench list")(list_benchmarks)
+    bench.command("run", epilog="Example: repair bench run massive rarebench --jobs 2")(run_benchmarks)
+    bench.command("table", epilog="Example: repair bench table signs massive --format latex")(print_table)
+    bench.command("figure", epilog="Example: repair bench figure k massive --out k.svg")(draw_figure)
+    bench.command("publish", epilog="Example: repair bench publish --out docs/results")(publish_results)
+    return bench
+
+
+def list_benchmarks() -> None:
+    """List the benchmarks and studies, and say which of them can be run here."""
+    from repair.cli.output import show
+    from repair_bench.running.benchmark_run import describe
+
+    show(describe())
+
+
+def run_benchmarks(
+    names: Annotated[list[str], typer.Argument(help="Names from `repair bench list`, or all.", show_default=False)],
+    methods: Annotated[str | None, typer.Option(help="Methods, separated by commas: base,pairwise,auto,…")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed for the parts and trials; by default the benchmark's own.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Number of fits on subsamples of the calibration rows.")] = 5,
+    k: Annotated[
+        str | None, typer.Option(help="Shortlist lengths to compare, separated by commas: 5,10,20,50.")
+    ] = None,
+    cache: Annotated[Path, typer.Option(help="Folder in which finished stages are kept.")] = CACHE,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results; by default `results` in --cache, or `results-quick` with --quick."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Use few rows, only to see whether it runs.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
+) -> None:
+    """Run benchmarks from their data to their tables. Finished stages are cached and not computed again.
+
+    Several benchmarks run at a time, each in its own process. If one fails, the others continue, and the
+    command ends with exit code 1.
+    """
+    from repair._utils.parallel import thread_count
+    from repair.cli.output import fail, note
+    from repair_bench.harness.methods import check_names
+    from repair_bench.running.many_runs import RunOptions, choose_runs, run_many
+
+    chosen = choose_runs(names)
+    folder = out or cache / ("results-quick" if quick else "results")
+    options = RunOptions(
+        cache=str(cache),
+        out=str(folder),
+        methods=None if methods is None else check_names(_words(methods)),
+        trials=trials,
+        seed=seed,
+        quick=quick,
+        lengths=None if k is None else tuple(_lengths(k)),
+    )
+    failed = run_many(chosen, options, jobs or thread_count(), note)
+    _show_results(folder, [name for name in chosen if name not in failed])
+    for name, reason in failed.items():
+        fail(f"{name} failed: {reason}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def print_table(
+    kind: Annotated[str, typer.Argument(help=TABLES, show_default=False)],
+    names: Benchmarks = None,
+    results: Results = RESULTS,
+    form: Annotated[str, typer.Option("--format", help="Output format: text, markdown, csv or latex.")] = "text",
+) -> None:
+    """Print a table of finished results."""
+    from repair.cli.output import note, show
+    from repair_bench.report.command import tables_of
+
+    tables, missing = tables_of(kind, results, names or (), form)
+    for reason in missing:
+        note(reason)
+    show(tables)
+
+
+def draw_figure(
+    kind: Annotated[str, typer.Argument(help="quintiles, distribution, k or frontier.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="File ending in .svg or .png, or a folder, which gets both.")],
+    names: Benchmarks = None,
+    results: Results = RESULTS,
+) -> None:
+    """Draw a figure of finished results."""
+    from repair.cli.output import note, show
+    from repair_bench.report.command import draw_figures
+
+    written, missing = draw_figures(kind, results, names or (), out)
+    for reason in missing:
+        note(reason)
+    show("\n".join(f"Wrote {path}." for path in written))
+
+
+def publish_results(
+    out: Annotated[Path, typer.Option(help="Folder to write the pages into.")],
+    results: Results = RESULTS,
+) -> None:
+    """Write all finished results as Markdown pages: a summary, and one page per benchmark and study."""
+    from repair.cli.output import show
+    from repair_bench.report.publish import publish
+
+    show("\n".join(f"Wrote {path}." for path in publish(results, out)))
+
+
+def _show_results(folder: Path, names: list[str]) -> None:
+    """Print all tables of one benchmark, or an overview of several."""
+    from repair.cli.output import show
+    from repair_bench.report.command import summary_of
+
+    if names:
+        show(summary_of(folder, names))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _lengths(text: str) -> list[int]:
+    from repair.errors import InputError
+
+    words = _words(text)
+    if not words or not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise InputError(f"--k is {text!r}; give positive numbers separated by commas, such as 5,10,20")
+    return [int(word) for word in words]

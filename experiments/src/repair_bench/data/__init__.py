@@ -1,0 +1,1 @@
+"""Reading data sets and splitting them into parts."""

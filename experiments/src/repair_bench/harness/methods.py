@@ -1,0 +1,155 @@
+"""The methods that benchmarks compare: those of the library under the same names, and variants of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from repair import ExtendedOptions, GridSearch, LogitAdjustment, Reranker
+from repair.errors import InputError
+from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.methods import METHODS as LIBRARY
+from repair.rerankers.methods import make_method
+from repair.tuning.grid import PAPER_GRID
+from repair_bench.harness.lambdarank import LambdaRank
+
+__all__ = ["METHODS", "QUICK", "Method", "check_names", "choose"]
+
+Make = Callable[[int, Mapping[str, float] | None], ShortlistReranker]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of the benchmarks.
+
+    Attributes
+    ----------
+    title : str
+        Name of the method in tables.
+    make : callable
+        Takes n_candidates and the published hyperparameters (or None), and returns the unfitted method.
+    needs : tuple of str
+        Fields of a `ScoreSet` that the method needs.
+    embeddings : bool
+        Whether it gets the embeddings of the rows.
+    own_list : bool
+        Whether it builds its own shortlists.  Its covered rows then differ from those of the other
+        methods, and only figures over all rows can be compared.
+    all_classes : bool
+        Whether its shortlist holds all classes.
+    equal_group_weight : bool
+        Whether every group counts once in the fit.
+    """
+
+    title: str
+    make: Make
+    needs: tuple[str, ...] = ()
+    embeddings: bool = False
+    own_list: bool = False
+    all_classes: bool = False
+    equal_group_weight: bool = True
+
+
+def _library(name: str, *, needs: tuple[str, ...] | None = None, **details: Any) -> Method:
+    """Return a method of the library under its title."""
+    method = LIBRARY[name]
+    return Method(method.title, lambda k, _: make_method(name, k), method.needs if needs is None else needs, **details)
+
+
+def _ridge(k: int, published: Mapping[str, float] | None) -> Reranker:
+    """Return `pairwise` without shrinkage, with the published values or with penalties from cross-validation."""
+    if published is not None:
+        values: dict[str, Any] = dict(published)
+        return Reranker("pairwise", n_candidates=k, shrinkage=False, **values)
+    penalties = {"lambda_a": PAPER_GRID.lambda_a, "lambda_theta": PAPER_GRID.lambda_theta}
+    return Reranker("pairwise", n_candidates=k, shrinkage=False, tuning=GridSearch(grid=penalties))
+
+
+def _extended(k: int, published: Mapping[str, float] | None) -> Reranker:
+    return Reranker("extended", n_candidates=k)
+
+
+def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
+    return Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0))
+
+
+COUNTS = ("class_counts",)
+VECTORS = ("class_counts", "embeddings")
+METHODS = {
+    "base": _library("base"),
+    "logit_adjustment": _library("logit_adjustment"),
+    "tau_normalization": _library("tau_normalization"),
+    "temperature": _library("temperature"),
+    "classwise": _library("classwise"),
+    "classwise_temperature": _library("classwise_temperature"),
+    "pairwise_only": _library("pairwise_only"),
+    "pairwise_ridge": Method("Pairwise, no shrinkage", _ridge),
+    "pairwise": _library("pairwise"),
+    # The paper's runs do not use groups: every row counts once.
+    "published": _library("published", needs=COUNTS, equal_group_weight=False),
+    "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), COUNTS),
+    "extended_base_list": Method("Extended, base's list", _base_list, COUNTS),
+    "extended_embeddings_base_list": Method("Extended+embeddings, base's list", _base_list, VECTORS, embeddings=True),
+    "logit_adjustment_all": Method(
+        "LogitAdj over all classes", lambda k, _: LogitAdjustment(k), COUNTS, own_list=True, all_classes=True
+    ),
+    "auto": _library("auto", own_list=True),
+    "extended": _library("extended", needs=COUNTS, own_list=True),
+    "extended_embeddings": Method("Extended+embeddings", _extended, VECTORS, embeddings=True, own_list=True),
+    "auto_embeddings": Method(
+        "Auto+embeddings", lambda k, _: Reranker(n_candidates=k), VECTORS, embeddings=True, own_list=True
+    ),
+}
+#: The methods of a quick run, without those that search for long.
+QUICK = (
+    "base",
+    "logit_adjustment",
+    "tau_normalization",
+    "temperature",
+    "classwise",
+    "pairwise_only",
+    "pairwise",
+    "lambdarank",
+    "extended",
+)
+
+
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names without repetitions, or raise an error that lists all methods.
+
+    Examples
+    --------
+    >>> from repair_bench.harness.methods import check_names
+    >>> check_names(["base", "pairwise", "base"])
+    ('base', 'pairwise')
+    """
+    for name in names:
+        if name not in METHODS:
+            raise InputError(f"there is no method {name!r}; choose from {', '.join(METHODS)}")
+    return tuple(dict.fromkeys(names))
+
+
+def choose(names: Sequence[str] | None, known: Mapping[str, Any], *, quick: bool = False) -> tuple[str, ...]:
+    """Return the names of the methods to run: the given names, or all that the inputs allow.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+    known : mapping
+        What is known about the classes and rows, as in ``ScoreSet.optional_fields``.
+    quick : bool, default False
+        If no names are given, leave out methods that search for long.
+
+    Examples
+    --------
+    >>> from repair_bench.harness.methods import choose
+    >>> "tau_normalization" in choose(None, {"class_counts": [3, 1], "weight_norms": None})
+    False
+    """
+    for name in check_names(names or ()):
+        for need in METHODS[name].needs:
+            if known.get(need) is None:
+                raise InputError(f"the method {name!r} needs {need}, which this base does not have; leave it out")
+    if names:
+        return tuple(dict.fromkeys(names))
+    usual = QUICK if quick else tuple(METHODS)
+    return tuple(one for one in usual if all(known.get(need) is not None for need in METHODS[one].needs))

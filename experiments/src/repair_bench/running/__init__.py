@@ -1,0 +1,1 @@
+"""Running benchmarks and studies, one or several at a time, and storing their results."""

@@ -1,0 +1,1 @@
+"""``compare``: results of several methods on the same test rows, with intervals and tests."""

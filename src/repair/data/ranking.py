@@ -1,0 +1,165 @@
+"""The ranking: what a reranker returns, and all that metrics need."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair._utils.arrays import PAD_ID, AnyArray, FloatArray, IntArray, softmax
+from repair._utils.lazy import lazy
+from repair._utils.parallel import even_blocks, map_row_blocks
+from repair.data.shortlist import Shortlist
+from repair.errors import InputError
+from repair.kernels import kernels_for
+from repair.validation.checks import check_labels, numeric_array
+
+__all__ = ["Ranking", "blocks_of"]
+
+#: Candidate slots per block when sorting or correcting rows.  The columns of a block should stay in the cache, but
+#: threads wait for each other between two kernels, so a second thread does not help if blocks are small.
+SLOTS_PER_BLOCK = 1 << 17
+
+
+def blocks_of(shortlist: Shortlist) -> list[slice]:
+    """Cut a shortlist into blocks of rows, and load the compiled kernels if the whole shortlist is large enough."""
+    kernels_for(shortlist.ids.size, shortlist.n_candidates)
+    return even_blocks(len(shortlist), SLOTS_PER_BLOCK // shortlist.n_candidates)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking:
+    """Each row's candidates, best first, with their final scores.
+
+    Candidates are sorted by descending final score.  Equal scores keep the base order, NaN comes
+    after every number, and padding (id −1, score −Inf) comes last.  A constant scorer therefore
+    keeps the base order, and a NaN never wins.
+
+    Attributes
+    ----------
+    ids : ndarray of int32, shape (n, k)
+        Class ids, best first.
+    scores : ndarray of float64, shape (n, k)
+        Final scores r in the same order.
+    order : ndarray of int32, shape (n, k)
+        Position of each ranked candidate in the base order.  0 is the base model's first candidate.
+    n_classes : int
+        Number of classes K.
+    class_names : tuple of str or None
+        Names of the classes, if the model has them.
+    beliefs : callable or None
+        Returns the scores from which `probabilities` are computed, aligned with `ids`.  None if
+        these are `scores` themselves.  They differ because a dial or class costs change the order,
+        but not how likely a class is.
+
+    Examples
+    --------
+    >>> from repair import Ranking, Shortlist
+    >>> shortlist = Shortlist.from_scores([[0.1, 2.0, 0.7]], n_candidates=3)
+    >>> Ranking.from_scores(shortlist, [[0.0, 5.0, float("nan")]]).ids.tolist()
+    [[2, 1, 0]]
+    """
+
+    ids: IntArray
+    scores: FloatArray
+    order: IntArray
+    n_classes: int
+    class_names: tuple[str, ...] | None = None
+    beliefs: Callable[[], FloatArray] | None = None
+
+    @classmethod
+    def from_scores(cls, shortlist: Shortlist, scores: ArrayLike) -> "Ranking":
+        """Rank a shortlist by given scores.  Use this for the scores of any other reranker.
+
+        Parameters
+        ----------
+        shortlist : Shortlist
+        scores : array_like, shape (n, k)
+            Scores aligned with ``shortlist.ids``.  NaN is accepted and ranks last.
+
+        Returns
+        -------
+        Ranking
+        """
+        values = numeric_array(scores, "scores", 2).astype(np.float64)
+        if not isinstance(shortlist, Shortlist):
+            raise InputError(
+                f"the first argument is {type(shortlist).__name__}; pass the Shortlist the scores belong to"
+            )
+        if np.isposinf(values).any():
+            row, column = np.argwhere(np.isposinf(values))[0]
+            raise InputError(f"scores[{row}, {column}] is inf; a score is finite, −Inf, or NaN (which ranks last)")
+        if values.shape != shortlist.ids.shape:
+            raise InputError(
+                f"scores has shape {values.shape}, the shortlist {shortlist.ids.shape}; the shapes must match"
+            )
+        return cls.from_corrected(shortlist, values)
+
+    @classmethod
+    def from_corrected(cls, shortlist: Shortlist, scores: FloatArray) -> "Ranking":
+        """Rank by float64 scores of the right shape, without checking them again."""
+        return cls._of_blocks(shortlist, lambda rows, _: scores[rows])
+
+    @classmethod
+    def from_scorer(cls, shortlist: Shortlist, scorer: Callable[[Shortlist], FloatArray]) -> "Ranking":
+        """Rank by a function that returns the scores of some rows, applied block by block to stay in the cache."""
+        return cls._of_blocks(shortlist, lambda _, part: scorer(part))
+
+    @classmethod
+    def _of_blocks(cls, shortlist: Shortlist, scores_of: Callable[[slice, Shortlist], FloatArray]) -> "Ranking":
+        blocks, shape = blocks_of(shortlist), shortlist.ids.shape
+        kernels = kernels_for(shortlist.ids.size, shortlist.n_candidates)
+        order, ids, ranked = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
+
+        def fill(rows: slice) -> None:
+            part = shortlist if len(blocks) == 1 else shortlist.take(rows)
+            scores = scores_of(rows, part)
+            kernels.rank_rows(part.ids, scores, part.lengths, order[rows], ids[rows], ranked[rows])
+
+        map_row_blocks(fill, blocks)
+        for array in (ids, ranked, order):
+            array.setflags(write=False)  # nobody else holds these arrays, so no view is needed
+        return cls(ids, ranked, order, shortlist.n_classes)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.ids)
+
+    def __repr__(self) -> str:
+        """Return the shape in words."""
+        return f"Ranking({len(self)} rows, {self.ids.shape[1]} candidates, {self.n_classes} classes)"
+
+    @property
+    def names(self) -> AnyArray:
+        """The names of the candidates, shape (n, k), best first, with '' on padding."""
+        if self.class_names is None:
+            raise InputError("this ranking has no class names; pass class_names to fit, or use ids")
+        names = np.array([*self.class_names, ""], dtype=object)
+        ranked_names: AnyArray = names[self.ids]  # −1, the id of padding, selects the empty text at the end
+        return ranked_names
+
+    @lazy
+    def probabilities(self) -> FloatArray:
+        """Return q(y | x, S) of each candidate, shape (n, k), aligned with `ids`.
+
+        These are probabilities given that the true class is on the shortlist.  Each row sums to 1,
+        and padding has 0.  A dial, class costs and a strength below 1 express preferences, so they
+        change the order but not these probabilities.  A target prior changes both.
+        """
+        beliefs = self.scores if self.beliefs is None else self.beliefs()
+        return softmax(np.where(np.isnan(beliefs), -np.inf, beliefs))
+
+    def __getstate__(self) -> dict[str, object]:
+        # A pickled ranking contains its probabilities instead of the model that computes them.
+        return {**vars(self), "probabilities": self.probabilities, "beliefs": None}
+
+    @lazy
+    def best(self) -> IntArray:
+        """Return the first candidate of each row, −1 for a row without candidates."""
+        return self.ids[:, 0]
+
+    def positions(self, labels: ArrayLike) -> IntArray:
+        """Return the position of each row's label, where 0 is best, or −1 if it is not on the shortlist."""
+        checked, _ = check_labels(labels, len(self), self.n_classes)
+        match = (self.ids == checked[:, None]) & (self.ids != PAD_ID)
+        return np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)

@@ -1,0 +1,1 @@
+"""Metrics of rankings, ``evaluate``, held-out gains, and the head–tail frontier."""

@@ -1,0 +1,172 @@
+"""``evaluate``: all metrics of one ranking, over covered rows and over all rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from repair._utils.arrays import AnyArray, FloatArray, IntArray
+from repair._utils.text_tables import text_table
+from repair.data.ranking import Ranking
+from repair.data.suspicious_inputs import label_ids
+from repair.errors import InputError
+from repair.evaluation.metric_table import METRICS, UNITS, format_metric
+from repair.evaluation.metrics import (
+    covered,
+    gap_closure,
+    hardest_rival_flip_rate,
+    hit_rate,
+    negative_log_likelihood,
+    reciprocal_rank,
+)
+from repair.stats.row_weights import equal_group_weights
+from repair.stats.strata import strata_of
+from repair.validation.checks import check_class_names, check_group_codes
+from repair.validation.names import class_vector
+
+__all__ = ["Evaluation", "evaluate"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The metrics of one ranking.  It prints as a table.
+
+    Attributes
+    ----------
+    rows : dict of ndarray (n,)
+        One value per row: ``covered``, ``hit@1``, ``hit@3``, ``hit@5``, ``mrr``, ``hfr``, ``nll``,
+        and the masks ``rare`` and ``frequent``.
+    conditional : dict of float
+        Means over covered rows, as the paper reports them.  ``nll`` is computed from the softmax of
+        the ranking's scores.  A dial or class costs change these scores and usually increase it.
+    unconditional : dict of float
+        Means over all rows, where uncovered rows count as misses.  ``hfr`` and ``nll`` are defined
+        only for covered rows and are left out.
+    n_rows, n_covered : int
+        Number of rows and of covered rows.
+    weights : ndarray (n,)
+        Weight of each row: 1, or 1/(group size).
+    """
+
+    rows: dict[str, AnyArray]
+    conditional: dict[str, float]
+    unconditional: dict[str, float]
+    n_rows: int
+    n_covered: int
+    weights: FloatArray
+
+    def __str__(self) -> str:
+        """Return the table."""
+        rows = []
+        for name, value in self.conditional.items():
+            other = self.unconditional.get(name)
+            cells = [format_metric(value, name), "" if other is None else format_metric(other, name)]
+            rows.append([METRICS[name].title, *cells])
+        table = text_table(["metric", "covered rows", "all rows"], rows)
+        return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}"
+
+
+def evaluate(
+    ranking: Ranking,
+    labels: ArrayLike,
+    class_counts: ArrayLike | None = None,
+    class_names: object = None,
+    groups: object = None,
+) -> Evaluation:
+    """Score a ranking against the true labels.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        A ranking from any reranker's ``rerank``, or from `Ranking.from_scores`.
+    labels : array_like (n,)
+        True class ids, or names if the class names are known.  Rows whose label is −1 or an unknown
+        name count as uncovered.
+    class_counts : array_like (K,), optional
+        Training examples per class, which define rare and frequent classes.  Without them ``rare``
+        and ``frequent`` are NaN.  A fitted model has them as ``class_counts_``.
+    class_names : sequence of str, optional
+        One name per class.  By default the names of the ranking, which it has from its model.  Pass it
+        if the labels are names and the ranking comes from `Ranking.from_scores`.
+    groups : array_like (n,), optional
+        Group of each row, such as its patient, document or session.  Pass it if rows are not
+        independent: each row then weighs 1/(group size), so every group counts once.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from repair import Ranking, Shortlist, evaluate
+    >>> shortlist = Shortlist.from_scores([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]], n_candidates=2)
+    >>> result = evaluate(Ranking.from_scores(shortlist, shortlist.scores), [0, 2])
+    >>> result.conditional["hit@1"], result.unconditional["hit@1"], result.conditional["coverage"]
+    (1.0, 0.5, 0.5)
+    """
+    if not isinstance(ranking, Ranking):
+        raise InputError(
+            f"evaluate takes the Ranking that rerank() returns, but got {type(ranking).__name__}; "
+            "for scores from elsewhere use Ranking.from_scores(shortlist, scores)"
+        )
+    names = ranking.class_names
+    if class_names is not None:
+        names = check_class_names(class_names, ranking.n_classes)
+    ids = label_ids(labels, len(ranking), ranking.n_classes, names)
+    counts = None if class_counts is None else class_vector(class_counts, "class_counts", ranking.n_classes, names)
+    rows: dict[str, AnyArray] = {
+        "covered": covered(ranking, ids),
+        "hit@1": hit_rate(ranking, ids, 1),
+        "hit@3": hit_rate(ranking, ids, 3),
+        "hit@5": hit_rate(ranking, ids, 5),
+        "mrr": reciprocal_rank(ranking, ids),
+        "hfr": hardest_rival_flip_rate(ranking, ids),
+        "nll": negative_log_likelihood(ranking, ids),
+        **_strata(ids, counts),
+    }
+    codes = None if groups is None else check_group_codes(groups, "groups", len(ids))
+    weights = equal_group_weights(len(ids), codes)
+    inside = rows["covered"] > 0
+    if not inside.any():
+        raise InputError(
+            f"none of the {len(ranking)} rows has its label on the shortlist; "
+            "check that labels and classes are in the same order, or use more candidates"
+        )
+    everywhere = np.ones(len(ids), dtype=bool)
+    coverage = {"coverage": mean_where(rows["covered"], everywhere, weights)}
+    conditional = {**coverage, **_means(rows, ids, inside, weights)}
+    conditional["hfr"] = mean_where(rows["hfr"], ~np.isnan(rows["hfr"]), weights)
+    conditional["gap_closure"] = gap_closure(ranking, ids, weights=weights)
+    conditional["nll"] = mean_where(rows["nll"], inside, weights)
+    unconditional = {**coverage, **_means(rows, ids, everywhere, weights)}
+    unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
+    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights)
+
+
+def _strata(ids: IntArray, class_counts: FloatArray | None) -> dict[str, AnyArray]:
+    if class_counts is None:
+        no_rows = np.zeros(len(ids), dtype=bool)
+        return {"rare": no_rows, "frequent": no_rows}
+    return strata_of(ids, class_counts)._asdict()
+
+
+def _means(rows: dict[str, AnyArray], ids: IntArray, which: AnyArray, weights: FloatArray) -> dict[str, float]:
+    means = {name: mean_where(rows[name], which, weights) for name in ("hit@1", "hit@3", "hit@5", "mrr")}
+    means["rare"] = mean_where(rows["hit@1"], which & rows["rare"], weights)
+    means["frequent"] = mean_where(rows["hit@1"], which & rows["frequent"], weights)
+    means["macro"] = _class_mean(rows["hit@1"], ids, which & (ids >= 0), weights)
+    return means
+
+
+def _class_mean(values: FloatArray, ids: IntArray, which: AnyArray, weights: FloatArray) -> float:
+    """Return the mean of the class means, over the classes that occur."""
+    if not which.any():
+        return float("nan")
+    _, codes = np.unique(ids[which], return_inverse=True)
+    mass = np.bincount(codes, weights[which])
+    return float((np.bincount(codes, weights[which] * values[which]) / mass).mean())
+
+
+def mean_where(values: FloatArray, which: AnyArray, weights: FloatArray) -> float:
+    """Return the weighted mean of the selected values, NaN if there are none."""
+    return float(np.average(values[which], weights=weights[which])) if which.any() else float("nan")

@@ -1,0 +1,113 @@
+"""The state of a fitted model, and the summary of its fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from repair._utils.arrays import AnyArray, FloatArray
+from repair._utils.lazy import lazy
+from repair.data.adjusted_shortlist import list_adjustment
+from repair.model.choice import Choice
+from repair.model.correction import Correction
+from repair.model.shrinkage import Shrinkage
+from repair.stats.label_shares import LabelShares
+
+if TYPE_CHECKING:  # a model that is loaded has none of these, and should not wait for their import
+    from repair.model.tuning_records import AutoChoice, GridSearchResult, HeadLossTest
+
+__all__ = ["FitSummary", "FittedState"]
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """The summary of a fit.  It is saved with the model.
+
+    Attributes
+    ----------
+    mode : str
+        The mode that was fitted.
+    n_rows, n_covered, n_unknown : int
+        Number of calibration rows, of covered rows, and of rows whose label is −1 or not a known
+        class.
+    effective_rows : float
+        Effective number of covered rows, or of groups if there are any.
+    objective, gradient_norm : float or None
+        Value and gradient norm at which the solver stopped, None if nothing was optimised.
+    iterations : int, default 0
+        Iterations of the solver.
+    converged : bool, default True
+        Whether the solver and the search for the priors converged.
+    notes : tuple of str, default ()
+        Sentences about this fit that users should know.
+    """
+
+    mode: str
+    n_rows: int
+    n_covered: int
+    n_unknown: int
+    effective_rows: float
+    objective: float | None = None
+    gradient_norm: float | None = None
+    iterations: int = 0
+    converged: bool = True
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class FittedState:
+    """The complete state of a fitted model.  It is immutable and always replaced as a whole.
+
+    Attributes
+    ----------
+    correction : Correction
+    n_candidates : int
+        Width k of the shortlists.
+    labels_are_names : bool
+        Whether predictions are class names.
+    label_counts : ndarray (K,)
+        Calibration rows per class.
+    label_shares : LabelShares
+        Class shares under the weights of the fit.
+    summary : FitSummary
+    choice : Choice
+        The hyperparameters that ``fit`` chose.
+    information : ndarray (K,) or None
+        J of each class, the information in the rows about its offset.
+    shrinkage : Shrinkage or None
+    shortlist_tau : float, default 0.0
+        Exponent τ used to build the shortlist.  0 gives the classifier's own shortlist.
+    search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
+        Records of the tuning, if it ran in this process.  They are not saved.
+    """
+
+    correction: Correction
+    n_candidates: int
+    labels_are_names: bool
+    label_counts: FloatArray
+    label_shares: LabelShares
+    summary: FitSummary
+    choice: Choice = field(default_factory=Choice)
+    information: FloatArray | None = None
+    shrinkage: Shrinkage | None = None
+    shortlist_tau: float = 0.0
+    search: GridSearchResult | None = None
+    auto: AutoChoice | None = None
+    head_loss: HeadLossTest | None = None
+
+    @property
+    def calibration_prior(self) -> FloatArray:
+        """The class shares under the weights of the fit."""
+        return self.label_shares.smoothed
+
+    @lazy
+    def list_adjustment(self) -> FloatArray | None:
+        """Return what is added to the scores while the shortlist is chosen, or None."""
+        return list_adjustment(self.correction.table, self.shortlist_tau)
+
+    @lazy
+    def names(self) -> AnyArray:
+        """Return the class names, with '' as the last entry, which id −1 selects."""
+        return np.array([*(self.correction.table.class_names or ()), ""])

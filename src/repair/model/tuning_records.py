@@ -1,0 +1,168 @@
+"""Records of the tuning: what was tried and why it was chosen.  They are not saved in the model file."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from repair._utils.arrays import FloatArray, IntArray
+from repair._utils.text_tables import text_table
+from repair.model.choice import Choice, Setting
+from repair.stats.paired_gains import PairedGain
+
+__all__ = ["AutoChoice", "CandidateResult", "GridSearchResult", "HeadLossTest"]
+
+
+@dataclass(frozen=True, eq=False)
+class GridSearchResult:
+    """The result of a grid search.  It prints as a table of the ten best settings.
+
+    Attributes
+    ----------
+    settings : tuple of Setting
+        All settings that were tried.
+    values : ndarray (s,)
+        Criterion of each setting, where higher is better.
+    errors : ndarray (s,)
+        Standard error over groups of the difference to the best setting, 0 in sample.
+    chosen : Setting
+    scoring : str
+        Name of the criterion.
+    rule : str
+        Rule by which the setting was chosen.
+    cv : int or "in_sample"
+        Number of folds, or "in_sample" if the criterion was computed on the rows of the fit.
+    """
+
+    settings: tuple[Setting, ...]
+    values: FloatArray
+    errors: FloatArray
+    chosen: Setting
+    scoring: str
+    rule: str
+    cv: int | str
+
+    def __str__(self) -> str:
+        """Return the table."""
+        order = np.argsort(-self.values, kind="stable")[:10]
+        rows = []
+        for position in order:
+            setting = self.settings[position]
+            numbers = setting.tau, setting.alpha, setting.lambda_theta, setting.lambda_a
+            result = f"{self.values[position]:.4f}", f"{self.errors[position]:.4f}"
+            rows.append([*(f"{number:g}" for number in numbers), *result])
+        header = ["tau", "alpha", "lambda_theta", "lambda_a", self.scoring, "± to best"]
+        how = "in sample" if isinstance(self.cv, str) else f"{self.cv} folds"
+        return f"{text_table(header, rows, text_columns=())}\nchosen ({self.rule}, {how}): {self.chosen}"
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateResult:
+    """The result of one mode that ``auto`` tried, on held-out rows.
+
+    Attributes
+    ----------
+    choice : Choice
+        The mode with the penalties, the dial and the shortlist that were chosen for it.
+    gain : PairedGain
+        Accuracy over all rows minus that of the base order.  It is optimistic, because it was used
+        to choose the mode.
+    p_value : float
+        p-value of "no gain", with Holm's correction for the number of candidates.
+    hits : ndarray (n,)
+        Whether each row was right when it was held out, 0 on uncovered rows.
+    keeps_base : bool, default False
+        Whether this candidate is the base order itself.
+    """
+
+    choice: Choice
+    gain: PairedGain
+    p_value: float
+    hits: FloatArray
+    keeps_base: bool = False
+
+    @property
+    def mode(self) -> str:
+        """Name of the mode."""
+        assert self.choice.mode is not None
+        return self.choice.mode
+
+    @property
+    def dial(self) -> float:
+        """The dial that was chosen, or 0."""
+        return self.choice.dial or 0.0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the numbers, without the rows."""
+        return {**self.choice.to_dict(), "gain": self.gain, "p_value": self.p_value}
+
+
+@dataclass(frozen=True, eq=False)
+class AutoChoice:
+    """The mode that ``auto`` chose, and why.  It prints as a table.
+
+    Attributes
+    ----------
+    chosen : CandidateResult
+    candidates : tuple of CandidateResult
+        All modes that were tried, the base order first.
+    reason : str
+        Why this mode was chosen, in one sentence.
+    gain : PairedGain or None
+        Gain of the whole procedure over the base order, estimated by nested cross-validation, so
+        choosing the mode does not make it optimistic.  None if no mode was tried.
+    agreed : int
+        Number of outer folds that chose the same mode.
+    outer : tuple of CandidateResult, default ()
+        The choice without each outer fold.  It is empty if no mode was tried.
+    folds : ndarray of int32 (n,) or None
+        The outer fold of each row.
+    """
+
+    chosen: CandidateResult
+    candidates: tuple[CandidateResult, ...]
+    reason: str
+    gain: PairedGain | None
+    agreed: int
+    outer: tuple[CandidateResult, ...] = ()
+    folds: IntArray | None = None
+
+    def __str__(self) -> str:
+        """Return a table of the candidates, and the reason."""
+        rows = []
+        for candidate in self.candidates:
+            choice = candidate.choice
+            numbers = (choice.lambda_a, choice.lambda_theta, choice.dial)
+            cells = ["-" if number is None else f"{number:g}" for number in numbers]
+            rows.append([candidate.mode, *cells, f"{candidate.p_value:.3g}"])
+        return f"{text_table(['mode', 'lambda_a', 'lambda_theta', 'dial', 'p'], rows)}\n{self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadLossTest:
+    """The tests by which the strength was chosen.  It prints as a table.
+
+    Attributes
+    ----------
+    strength : float
+        The largest strength s that passed.
+    strengths, losses, p_values : ndarray
+        Each s that was tested, its loss on held-out rows of frequent classes (as a share, not in
+        points), and the p-value of "the loss is larger than allowed".
+    n_units : int
+        Number of groups with rows of frequent classes in the test, or of such rows without groups.
+    reason : str
+        The outcome, in one sentence.
+    """
+
+    strength: float
+    strengths: FloatArray
+    losses: FloatArray
+    p_values: FloatArray
+    n_units: int
+    reason: str
+
+    def __str__(self) -> str:
+        """Return the table and the outcome."""
+        cells = zip(self.strengths, self.losses, self.p_values, strict=True)
+        rows = [[f"{s:.2f}", f"{100 * loss:+.2f}", f"{p:.3g}"] for s, loss, p in cells]
+        return f"{text_table(['strength', 'loss (points)', 'p'], rows, text_columns=())}\n{self.reason}"

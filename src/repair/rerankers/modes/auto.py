@@ -1,0 +1,67 @@
+"""``mode="auto"``: the simplest mode with a significant gain on held-out rows, or the base order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from repair.data.calibration_set import CalibrationSet
+from repair.rerankers.modes.mode import FitPlan, Mode
+from repair.terms.registry import choose_learned_terms
+
+if TYPE_CHECKING:
+    from repair.fitting.fit import FittedProblem
+    from repair.model.tuning_records import CandidateResult
+
+__all__ = ["AutoMode"]
+
+
+class AutoMode(Mode):
+    """Chooses among base, classwise, pairwise and extended, together with penalties and dial."""
+
+    name = "auto"
+    uses_all_scores: ClassVar[bool] = True
+    chooses: ClassVar[tuple[str, ...]] = ("tuning", "lambda_a", "lambda_theta", "shrinkage")
+    ignores: ClassVar[tuple[str, ...]] = ("alpha", "tau")
+
+    def can_leave(self, mode: str) -> bool:
+        """Return whether a fit in this mode can result in a model of that mode."""
+        return mode != self.name
+
+    def announce(self, calibration: CalibrationSet, plan: FitPlan) -> None:
+        """Warn about the model size and check that optional libraries are installed."""
+        for kind in choose_learned_terms(None, calibration):
+            kind.announce(calibration, plan.extended)
+
+    def fit(self, calibration: CalibrationSet, plan: FitPlan, *, progress: bool = False) -> FittedProblem:
+        """Choose a mode and its settings, and fit them as if the user had selected them."""
+        from repair.tuning.auto import choose_mode
+
+        result = choose_mode(
+            calibration,
+            plan.terms,
+            plan.settings,
+            options=plan.extended,
+            dial=plan.dial,
+            random_state=plan.random_state,
+            progress=progress,
+        )
+        result = replace(
+            result,
+            chosen=_with_terms(result.chosen, calibration, plan),
+            outer=tuple(_with_terms(candidate, calibration, plan) for candidate in result.outer),
+        )
+        choice = result.chosen.choice
+        assert plan.replan is not None
+        mode, chosen_plan = plan.replan(choice)
+        fitted = mode.fit(calibration, replace(chosen_plan, notes=(result.reason, *chosen_plan.notes)))
+        state = replace(fitted.state, auto=result, choice=choice)
+        return replace(fitted, state=state)
+
+
+def _with_terms(result: CandidateResult, calibration: CalibrationSet, plan: FitPlan) -> CandidateResult:
+    """Add the learned terms to the terms that the user named, because the extended mode uses only named terms."""
+    if plan.term_names is None or result.choice.shortlist_tau is None:
+        return result
+    learned = tuple(kind.name for kind in choose_learned_terms(None, calibration))
+    return replace(result, choice=replace(result.choice, terms=(*plan.term_names, *learned)))

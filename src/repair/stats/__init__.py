@@ -1,0 +1,1 @@
+"""Folds, paired gains, row weights, strata and class shares, on plain arrays."""

@@ -1,0 +1,262 @@
+"""Neighbours: a vote of the labelled rows whose embeddings are nearest to a row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from repair._utils.arrays import AnyArray, FloatArray, IntArray
+from repair._utils.lazy import lazy
+from repair.data.calibration_set import CalibrationSet
+from repair.data.class_table import ClassTable
+from repair.errors import InputError, InputWarning, warn_user
+from repair.terms.learned.neighbour_index import build_index, nearest_in_index, require_index
+from repair.terms.options import INDICES, ExtendedOptions
+from repair.terms.registration import register_term
+from repair.terms.term import Term
+from repair.terms.view import CandidateView
+from repair.validation.stored import check_unit_vectors, stored_array
+
+__all__ = ["Neighbours", "nearest"]
+
+#: The votes: how many neighbours vote, and the width by which the weight of a vote decreases with distance.
+VOTES = ((5, 0.1), (30, 0.1), (30, 0.03))
+MOST_NEIGHBOURS = max(number for number, _ in VOTES)
+#: If the model would keep vectors of more bytes than this, a warning is issued before the fit.
+MANY_BYTES = 200_000_000
+#: Similarities that are in memory at once during the search.
+SIMILARITIES_PER_BLOCK = 1 << 24
+
+
+@register_term
+@dataclass(frozen=True, eq=False)
+class Neighbours(Term):
+    """The logarithm of the candidate's similarity-weighted share of the neighbours' votes, for several votes.
+
+    Attributes
+    ----------
+    vectors : ndarray of float16 (m, d)
+        Embeddings of all labelled rows, of length 1.
+    labels : ndarray of int (m,)
+        Class ids of the labelled rows.
+    mixture : ndarray (len(VOTES),)
+        Weight of each vote.
+    index : {"exact", "approximate"}, default "exact"
+        How neighbours are searched.
+    """
+
+    vectors: AnyArray
+    labels: IntArray
+    mixture: FloatArray
+    index: str = "exact"
+    name: str = "neighbours"
+    requires: tuple[str, ...] = ("embeddings",)
+    learns: ClassVar[bool] = True
+    holds_rows: ClassVar[bool] = True
+
+    @classmethod
+    def announce(cls, rows: CalibrationSet, options: ExtendedOptions) -> None:
+        """Warn about the model size and check that usearch is installed if it is needed, before any work is done."""
+        _warn_of_size(rows)
+        if options.neighbour_index == "approximate":
+            require_index()
+
+    @classmethod
+    def learn(cls, rows: CalibrationSet, options: ExtendedOptions) -> "tuple[Neighbours, FloatArray]":
+        """Keep the labelled rows, and return the covered rows' columns (n, k, 3), without votes of their own group."""
+        calibration, embeddings = rows, rows.shortlist.embeddings
+        assert embeddings is not None
+        vectors, labels = embeddings, calibration.labels
+        if calibration.reference is not None:
+            vectors = np.concatenate([embeddings, calibration.reference.embeddings])
+            labels = np.concatenate([labels, calibration.reference.labels])
+        covered = np.flatnonzero(calibration.covered)
+        # Without groups every calibration row is its own group.  Reference rows have no group.
+        groups = np.full(len(labels), -1, dtype=np.int64)
+        groups[: len(embeddings)] = np.arange(len(embeddings)) if calibration.groups is None else calibration.groups
+        kept = labels >= 0
+        kept[: len(embeddings)] &= calibration.importance > 0
+        vectors, labels, groups = vectors[kept].astype(np.float16), labels[kept], groups[kept]
+        query_groups = covered if calibration.groups is None else calibration.groups[covered]
+        term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)), options.neighbour_index)
+        neighbours, similarities = term._nearest(embeddings[covered], query_groups, groups)
+        return term, _votes(calibration.shortlist.ids[covered], term.labels, neighbours, similarities)
+
+    @property
+    def embedding_width(self) -> int:
+        """Width of the embeddings."""
+        return int(self.vectors.shape[1])
+
+    @lazy
+    def searched(self) -> AnyArray:
+        """Return the vectors in the precision of the search, float32."""
+        return self.vectors.astype(np.float32)
+
+    def collapsed(self, weights: FloatArray) -> "tuple[Neighbours, float]":
+        """Return a term with the weighted mean of the votes, and its weight."""
+        total = float(np.abs(weights).sum())
+        mixture = weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
+        term = replace(self, mixture=mixture)
+        if "graph" in vars(self):
+            vars(term)["graph"] = self.graph  # the vectors are the same
+        return term, total
+
+    @lazy
+    def graph(self) -> Any:
+        """Return the index of the approximate search, built on first use."""
+        return build_index(self.vectors)
+
+    def _nearest(
+        self, queries: AnyArray, query_groups: AnyArray | None = None, groups: AnyArray | None = None
+    ) -> tuple[IntArray, AnyArray]:
+        """Return the nearest labelled rows and their similarities."""
+        if self.index == "approximate":
+            return nearest_in_index(self.graph, queries, self.vectors, MOST_NEIGHBOURS, query_groups, groups)
+        return nearest(queries, self.searched, MOST_NEIGHBOURS, query_groups, groups)
+
+    def column(self, view: CandidateView) -> FloatArray:
+        """Return the mixture of the votes."""
+        embeddings = view.shortlist.embeddings
+        assert embeddings is not None
+        votes = _votes(view.shortlist.ids, self.labels, *self._nearest(embeddings))
+        column = np.zeros(view.shortlist.ids.shape)
+        for vote, share in enumerate(self.mixture):
+            column += share * votes[:, :, vote]
+        return np.where(view.mask, column, 0.0)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return sentences about the rows that the model keeps."""
+        n_bytes = self.vectors.nbytes + self.labels.nbytes
+        size = f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.1f} kB"
+        kept = f"neighbours: the model keeps {len(self.labels)} labelled rows as float16 vectors ({size})"
+        if self.index == "exact":
+            return (kept,)
+        return kept, "neighbours: their index is not kept; it is built when the model is first used"
+
+    def for_classes(self, n_classes: int) -> Self:
+        """Return the term unchanged: no neighbour has a new class as its label, so new classes get no votes."""
+        return self
+
+    def arrays(self) -> dict[str, AnyArray]:
+        """Return the labelled rows and the mixture of the votes."""
+        return {"vectors": self.vectors, "labels": self.labels, "mixture": self.mixture}
+
+    def description(self) -> dict[str, Any]:
+        """Return the number, width and type of the labelled rows that the file contains, and the index."""
+        rows, width = self.vectors.shape
+        return {"rows": rows, "width": width, "dtype": "float16", "index": self.index}
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, AnyArray], description: Mapping[str, Any], table: ClassTable
+    ) -> "Neighbours":
+        """Build the term from the arrays of a file, or raise an error if they are invalid."""
+        vectors, labels = stored_array(arrays, "vectors", np.float16, 2), stored_array(arrays, "labels", np.int32, 1)
+        if not len(labels) or len(labels) != len(vectors) or labels.min() < 0 or labels.max() >= table.n_classes:
+            raise InputError("labels must name a known class for each of the vectors")
+        if vectors.shape[1] < 1:
+            raise InputError("vectors must have at least one number each")
+        check_unit_vectors(vectors, "vectors")
+        mixture = stored_array(arrays, "mixture", np.float64, 1)
+        if len(mixture) != len(VOTES):
+            raise InputError(f"mixture has {len(mixture)} entries, not {len(VOTES)}")
+        if description.get("index") not in INDICES:
+            raise InputError(f"index is {description.get('index')!r}; expected one of {INDICES}")
+        return cls(vectors, labels, mixture, str(description["index"]))
+
+
+def _warn_of_size(rows: CalibrationSet) -> None:
+    """Warn before the fit if the model would keep very many labelled rows."""
+    embeddings = rows.shortlist.embeddings
+    assert embeddings is not None
+    n_reference = 0 if rows.reference is None else int((rows.reference.labels >= 0).sum())
+    n_rows, width = int((rows.labels >= 0).sum()) + n_reference, embeddings.shape[1]
+    size = 2 * n_rows * width
+    if size > MANY_BYTES:
+        warn_user(
+            f"the model will keep {n_rows} labelled rows as vectors of {width} float16 numbers ({size / 1e6:.0f} MB); "
+            "pass fewer reference rows or shorter vectors, or leave the term 'neighbours' out of terms",
+            InputWarning,
+        )
+
+
+def nearest(
+    queries: AnyArray,
+    vectors: AnyArray,
+    number: int,
+    query_groups: AnyArray | None = None,
+    groups: AnyArray | None = None,
+) -> tuple[IntArray, AnyArray]:
+    """Return the nearest vectors of each query, nearest first, and their similarities.
+
+    The search is exact and runs block by block.
+
+    Parameters
+    ----------
+    queries : ndarray of float32 (n, d)
+    vectors : ndarray of float32 (m, d)
+    number : int
+        Number of vectors to return per query.
+    query_groups, groups : ndarray of int (n,) and (m,), optional
+        Groups of the queries and of the vectors.  Vectors of a query's own group are left out.
+
+    Returns
+    -------
+    neighbours : ndarray of int32 (n, min(number, m))
+        Indices of the nearest vectors.
+    similarities : ndarray of float32 (n, min(number, m))
+        Their similarities, −Inf for vectors that are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.terms.learned.neighbours import nearest
+    >>> vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], dtype=np.float32)
+    >>> nearest(vectors[:1], vectors, 2, np.array([0]), np.arange(3))[0].tolist()
+    [[2, 1]]
+    """
+    number = min(number, len(vectors))
+    neighbours = np.empty((len(queries), number), dtype=np.int32)
+    similarities = np.empty((len(queries), number), dtype=np.float32)
+    step = max(1, SIMILARITIES_PER_BLOCK // len(vectors))
+    for start in range(0, len(queries), step):
+        rows = slice(start, start + step)
+        products = queries[rows] @ vectors.T
+        if query_groups is not None and groups is not None:
+            products[query_groups[rows][:, None] == groups] = -np.inf
+        best = np.argpartition(-products, number - 1, axis=1)[:, :number]
+        # Sort by similarity, then by index, so equally similar vectors always come in the same order.
+        best.sort(axis=1)
+        best_products = np.take_along_axis(products, best, axis=1)
+        order = np.argsort(-best_products, axis=1, kind="stable")
+        neighbours[rows] = np.take_along_axis(best, order, axis=1)
+        similarities[rows] = np.take_along_axis(best_products, order, axis=1)
+    return neighbours, similarities
+
+
+def _votes(ids: IntArray, labels: IntArray, neighbours: IntArray, similarities: AnyArray) -> FloatArray:
+    """Return the log share of the votes for each candidate, with one column per vote."""
+    voted = labels[neighbours]
+    columns = np.empty((*ids.shape, len(VOTES)))
+    for vote, (number, width) in enumerate(VOTES):
+        weights = _weights(similarities[:, :number].astype(np.float64), width)
+        shares = _shares(ids, voted[:, :number], weights)
+        columns[:, :, vote] = np.log(shares + 1.0 / number)
+    return columns
+
+
+def _weights(similarities: FloatArray, width: float) -> FloatArray:
+    """Return the weights of the neighbours, which sum to 1, or are 0 if there are no neighbours."""
+    weights: FloatArray = np.exp((similarities - 1.0) / width)
+    mass = np.cumsum(weights, axis=1)[:, -1:]
+    return weights / np.where(mass > 0, mass, 1.0)
+
+
+def _shares(ids: IntArray, voted: IntArray, weights: FloatArray) -> FloatArray:
+    """Return each candidate's share of the votes, added up by neighbour to avoid an n×k×m array."""
+    shares = np.zeros(ids.shape)
+    for neighbour in range(voted.shape[1]):
+        column = slice(neighbour, neighbour + 1)
+        shares += np.where(ids == voted[:, column], weights[:, column], 0.0)
+    return shares

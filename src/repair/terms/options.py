@@ -1,0 +1,41 @@
+"""Options of the extended mode that its terms use."""
+
+from dataclasses import dataclass
+
+from repair.validation.checks import check_choice, check_number
+
+__all__ = ["INDICES", "ExtendedOptions"]
+
+#: Ways to search for neighbours.
+INDICES = ("exact", "approximate")
+
+
+@dataclass(frozen=True)
+class ExtendedOptions:
+    """Options of ``mode="extended"``.  ``mode="auto"`` passes them on to the extended mode.
+
+    Parameters
+    ----------
+    shortlist_tau : float, optional
+        Exponent τ used to build the shortlist, which holds the best classes by g − τ·log(n+1).  By
+        default it is the τ that puts the most labels of the calibration rows on the shortlist.
+        Pass 0 to keep the classifier's own shortlist.
+    neighbour_index : {"exact", "approximate"}, default "exact"
+        How neighbours are searched if there are embeddings.  "exact" compares each row with every
+        labelled row.  "approximate" looks it up in an index and needs the extra ``neighbours``.
+        Use it for millions of labelled rows.
+
+    Examples
+    --------
+    >>> from repair import ExtendedOptions, Reranker
+    >>> Reranker("extended", extended=ExtendedOptions(shortlist_tau=0.0))
+    Reranker(mode='extended', extended=ExtendedOptions(shortlist_tau=0.0, neighbour_index='exact'))
+    """
+
+    shortlist_tau: float | None = None
+    neighbour_index: str = "exact"
+
+    def __post_init__(self) -> None:
+        if self.shortlist_tau is not None:
+            check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0)
+        check_choice(self.neighbour_index, "neighbour_index", INDICES)

@@ -1,0 +1,1 @@
+"""How a fit chooses its hyperparameters, its mode, and the strength of the correction."""

@@ -1,0 +1,1 @@
+"""Input validation: checks of what users pass, and matching to the classes by name."""

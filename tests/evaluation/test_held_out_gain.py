@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from repair import Base, LogitAdjustment, Reranker, ScoreSet
+from repair.data.calibration_set import CalibrationSet
+from repair.diagnosis import NotApplicable
+from repair.evaluation.cross_fitting import cross_fit
+from repair.evaluation.held_out_gain import held_out_gain
+from repair.stats.folds import group_folds
+
+
+def build(problem, groups=None, **known):
+    return CalibrationSet.build(ScoreSet(problem.scores, problem.labels, groups=groups, **known), problem.k)
+
+
+def fitted_gain(model, calibration, **options):
+    return held_out_gain(cross_fit(model, calibration, **options), calibration)
+
+
+def test_base_gains_nothing(problem):
+    gain = fitted_gain(Base(problem.k), build(problem))
+    assert (gain.accuracy.gain, gain.accuracy.error) == (0.0, 0.0)
+
+
+def test_the_gain_is_that_of_fits_on_the_other_folds(problem):
+    calibration = build(problem, class_counts=problem.class_counts)
+    folds = group_folds(len(problem.labels), None, 5, 3)
+    hits = np.zeros(len(folds))
+    for fold in range(5):
+        train, test = folds != fold, folds == fold
+        model = LogitAdjustment(problem.k)
+        model.fit(problem.scores[train], problem.labels[train], class_counts=problem.class_counts)
+        hits[test] = model.predict(problem.scores[test]) == problem.labels[test]
+    expected = hits - (problem.scores.argmax(axis=1) == problem.labels)
+    assert fitted_gain(LogitAdjustment(problem.k), calibration, random_state=3).accuracy.gain == pytest.approx(
+        expected.mean()
+    )
+
+
+def test_copies_in_one_group_are_never_on_both_sides(problem):
+    # Each row twice, as one group: the folds split originals, so nothing changes but the count.
+    twice = CalibrationSet.build(
+        ScoreSet(problem.scores.repeat(2, axis=0), problem.labels.repeat(2), groups=np.arange(300).repeat(2)), problem.k
+    )
+    gain = fitted_gain(Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3), twice)
+    assert gain.accuracy.freedom == 299
+
+
+def test_strata_add_up(problem):
+    calibration = build(problem, class_counts=problem.class_counts)
+    gain = fitted_gain(Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3), calibration)
+    rare = np.isin(problem.labels, np.argsort(problem.class_counts, kind="stable")[:16])
+    together = rare.mean() * gain.rare.gain + (1 - rare.mean()) * gain.frequent.gain
+    assert gain.accuracy.gain == pytest.approx(together)
+
+
+def test_the_model_itself_is_left_alone(problem):
+    model = Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3).fit(problem.scores, problem.labels)
+    state = model._state
+    fitted_gain(model, build(problem))
+    assert model._state is state
+
+
+def test_too_few_rows(make_problem):
+    few = make_problem(n=40)
+    assert isinstance(fitted_gain(Base(few.k), build(few)), NotApplicable)

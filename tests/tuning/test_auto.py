@@ -1,0 +1,145 @@
+import numpy as np
+import pytest
+
+from repair import InputError, Reranker, evaluate, load
+from repair.stats.paired_gains import holm
+
+
+@pytest.fixture
+def few_penalties(monkeypatch):
+    """A coarse grid keeps simulations quick; what is tested does not depend on it."""
+    monkeypatch.setattr("repair.tuning.candidates.OFFSET_PENALTIES", (0.001, 0.01, 0.1))
+    monkeypatch.setattr("repair.tuning.candidates.WEIGHT_PENALTIES", (0.001, 0.01))
+
+
+def draw(seed, n=400, n_classes=12, bias=0.0, n_groups=None):
+    """Labels from a known posterior; base scores are its logarithm plus a class bias."""
+    rng = np.random.default_rng(seed)
+    counts = np.round(300 / np.arange(1, n_classes + 1)) + 1
+    groups = np.arange(n) if n_groups is None else rng.integers(0, n_groups, size=n)
+    log_posterior = rng.normal(size=(n, n_classes)) * 1.5 + np.log(counts / counts.sum())
+    share = np.exp(log_posterior) / np.exp(log_posterior).sum(axis=1, keepdims=True)
+    labels = np.array([rng.choice(n_classes, p=row) for row in share])
+    shift = bias * np.sin(np.arange(n_classes))
+    return log_posterior + shift, labels, counts, groups
+
+
+def fit(seed, grouped=False, **options):
+    scores, labels, counts, groups = draw(seed, **options)
+    known = {"groups": groups} if grouped else {}
+    return Reranker("auto", n_candidates=6).fit(scores, labels, class_counts=counts, **known)
+
+
+def test_base_is_kept_where_nothing_can_be_gained(few_penalties):
+    """The scores are the true log posterior: a correction that is taken is a false alarm (5 % allowed)."""
+    taken = [fit(seed).mode_ for seed in range(20)]
+    assert taken.count("base") >= 17
+
+
+def test_a_class_bias_is_found_and_offsets_suffice(few_penalties):
+    modes = [fit(seed, bias=1.5, n=600).mode_ for seed in range(4)]
+    assert modes.count("base") == 0
+    assert modes.count("classwise") >= 3
+
+
+def test_the_reported_gain_is_what_new_rows_get(few_penalties):
+    """Nested gain against the gain on 4,000 new rows: within the interval, as a rule."""
+    inside = 0
+    for seed in range(5):
+        model = fit(seed, bias=1.2, n=500)
+        scores, labels, _, _ = draw(1000 + seed, n=4000, bias=1.2)
+        after = evaluate(model.rerank(scores), labels).unconditional["hit@1"]
+        before = evaluate(Reranker("base", n_candidates=6).fit(scores, labels).rerank(scores), labels).unconditional[
+            "hit@1"
+        ]
+        low, high = model.auto_.gain.interval(0.95)
+        inside += low - 0.01 <= after - before <= high + 0.01
+    assert inside >= 4
+
+
+def test_the_choice_is_explained_saved_and_frozen(few_penalties, tmp_path):
+    model = fit(0, bias=1.5, n=600)
+    assert "Chose " in model.auto_.reason
+    assert "points of accuracy over the base order" in str(model.auto_)
+    assert model.auto_.reason in model.fit_summary_.notes
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    scores = draw(5)[0]
+    assert (again.rerank(scores).scores == model.rerank(scores).scores).all()
+    assert again.mode_ == model.mode_
+    frozen = model.with_chosen_parameters()
+    assert frozen.mode == model.mode_
+    assert frozen.dial == model.chosen_.to_dict()["dial"]
+
+
+def test_keeping_base_is_saved_too(few_penalties, tmp_path):
+    model = fit(3)
+    assert model.mode_ == "base"
+    assert "Keeping the base order" in model.auto_.reason
+    assert (model.offsets_ == 0).all()
+    model.save(tmp_path / "model")
+    scores = draw(5)[0]
+    assert (load(tmp_path / "model").rerank(scores).order == np.arange(6)).all()
+
+
+def test_too_few_rows_or_groups_keep_base():
+    scores, labels, counts, _ = draw(0, n=40, bias=3.0)
+    model = Reranker("auto", n_candidates=6).fit(scores, labels, class_counts=counts)
+    assert model.mode_ == "base"
+    assert "too few to choose a correction (50 are needed)" in model.auto_.reason
+    scores, labels, counts, _ = draw(0, n=400, bias=3.0)
+    model = Reranker("auto", n_candidates=6).fit(scores, labels, class_counts=counts, groups=np.arange(400) % 4)
+    assert model.mode_ == "base"
+    assert "4 groups are too few" in model.auto_.reason
+
+
+def test_copies_in_groups_do_not_make_a_chance_gain_real(few_penalties):
+    """Ten copies of forty rows look like 400 rows; by group they are forty."""
+    false_alarms = 0
+    for seed in range(6):
+        scores, labels, counts, _ = draw(seed, n=60, n_classes=8)
+        rows = np.repeat(np.arange(60), 8)
+        model = Reranker("auto", n_candidates=5).fit(scores[rows], labels[rows], class_counts=counts, groups=rows)
+        false_alarms += model.mode_ != "base"
+    assert false_alarms <= 1
+
+
+def test_the_dial_that_was_chosen_is_used(few_penalties, monkeypatch):
+    monkeypatch.setattr("repair.tuning.auto.DIALS", (0.1,))
+    model = fit(0, bias=1.5, n=600)
+    scores = draw(5)[0]
+    assert model.chosen_.to_dict()["dial"] == 0.1
+    assert (model.rerank(scores).scores == model.rerank(scores, dial=0.1).scores).all()
+    assert (model.rerank(scores).scores != model.rerank(scores, dial=0.0).scores).any()
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"tuning": "cv"}, {"tau": 1.0}, {"alpha": 0.5}, {"lambda_a": 0.2}, {"shrinkage": "eb"}]
+)
+def test_what_auto_chooses_is_not_to_be_given(parameters):
+    scores, labels, counts, _ = draw(0)
+    name = next(iter(parameters))
+    with pytest.raises(InputError, match=f"mode 'auto' chooses {name} itself; leave {name} out"):
+        Reranker("auto", n_candidates=6, **parameters).fit(scores, labels, class_counts=counts)
+
+
+def test_a_dial_that_is_given_is_not_chosen(few_penalties):
+    scores, labels, counts, _ = draw(0, n=600, bias=1.5)
+    model = Reranker("auto", n_candidates=6, dial=0.2).fit(scores, labels, class_counts=counts)
+    assert {one.dial for one in model.auto_.candidates[1:]} == {0.2}
+    assert model.dial_ == 0.2
+
+
+def test_the_same_seed_chooses_the_same(few_penalties):
+    one, other = fit(1, bias=1.0), fit(1, bias=1.0)
+    assert one.auto_.gain == other.auto_.gain
+    assert one.chosen_.to_dict() == other.chosen_.to_dict()
+    tried = one.auto_.candidates[1:]
+    assert [rung.mode for rung in tried] == ["classwise", "pairwise", "extended"]
+    assert holm(np.array([rung.gain.p_value() for rung in tried])).tolist() == [rung.p_value for rung in tried]
+
+
+def test_base_mode_leaves_the_order_alone(problem):
+    model = Reranker("base", n_candidates=problem.k).fit(problem.scores, problem.labels, **problem.optional_fields)
+    assert (model.rerank(problem.scores).order == np.arange(problem.k)).all()
+    assert model.weights_ == {}
