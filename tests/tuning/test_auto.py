@@ -114,13 +114,19 @@ def test_the_dial_that_was_chosen_is_used(few_penalties, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"tuning": "cv"}, {"tau": 1.0}, {"alpha": 0.5}, {"lambda_a": 0.2}, {"shrinkage": "eb"}]
+    ("name", "value", "reason"),
+    [
+        ("tuning", "cv", "chooses tuning itself"),
+        ("tau", 1.0, "does not use tau"),
+        ("alpha", 0.5, "does not use alpha"),
+        ("lambda_a", 0.2, "chooses lambda_a itself"),
+        ("shrinkage", "eb", "chooses shrinkage itself"),
+    ],
 )
-def test_what_auto_chooses_is_not_to_be_given(parameters):
+def test_what_auto_chooses_or_does_not_use_is_not_to_be_given(name, value, reason):
     scores, labels, counts, _ = draw(0)
-    name = next(iter(parameters))
-    with pytest.raises(InputError, match=f"mode 'auto' chooses {name} itself; leave {name} out"):
-        Reranker("auto", n_candidates=6, **parameters).fit(scores, labels, class_counts=counts)
+    with pytest.raises(InputError, match=f"mode 'auto' {reason}; leave {name} out"):
+        Reranker("auto", n_candidates=6, **{name: value}).fit(scores, labels, class_counts=counts)
 
 
 def test_a_dial_that_is_given_is_not_chosen(few_penalties):

@@ -41,13 +41,13 @@ def register_term(kind: type[Term], make: Callable[[], Term] | None = None, name
     >>> from repair.terms import Term, register_term
     >>> @register_term
     ... @dataclass(frozen=True)
-    ... class FirstChoice(Term):
-    ...     name: str = "first_choice"
+    ... class SecondChoice(Term):
+    ...     name: str = "second_choice"
     ...     def column(self, view):
-    ...         return (view.ranks == 0) * 1.0
+    ...         return (view.ranks == 1) * 1.0
     >>> from repair import Reranker
-    >>> Reranker("pairwise", terms=("score_gap", "first_choice")).terms
-    ('score_gap', 'first_choice')
+    >>> Reranker("pairwise", terms=("score_gap", "second_choice")).terms
+    ('score_gap', 'second_choice')
     """
     registered = getattr(kind, "name", None) if name is None else name
     check_term_class(kind, registered)
