@@ -62,7 +62,9 @@ def _extended(scores, labels, known, k, size):
     def fit(mode, **options):
         return Reranker(mode, n_candidates=k, **options).fit(scores, labels, **known)
 
-    with warnings.catch_warnings(), a_core_each():
+    # Threads are not pinned to cores here.  The extended mode also uses the threads of numpy and scipy, which would
+    # then share one core with ours: a situation that no user is in.
+    with warnings.catch_warnings(), threads(2):
         warnings.simplefilter("ignore")
         long, short = in_turns(lambda: fit("extended"), lambda: fit("pairwise", **PENALTY), 10)
         chosen, _ = best_of(lambda: fit("pairwise"), 5)

@@ -238,7 +238,7 @@ def _check_not_chosen_by(mode: Mode, given: Mapping[str, Any]) -> None:
 
 
 def _check_not_searched(tuning: GridSearch | str | None, given: Mapping[str, Any]) -> None:
-    """Raise an error if a hyperparameter is set that a grid search chooses, because its value would have no effect."""
+    """Raise an error if a hyperparameter is set that a grid search chooses, because another value would replace it."""
     for name in ("tau", "alpha", "lambda_a", "lambda_theta") if isinstance(tuning, GridSearch) else ():
         if _is_set(given[name]):
             remedy = Remedy("drop-one", f"leave {name} or tuning out", f"{name} tuning")
