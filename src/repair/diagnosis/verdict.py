@@ -15,12 +15,14 @@ from repair.stats.not_applicable import NotApplicable
 from repair.stats.paired_gains import PairedGain
 from repair.stats.row_weights import number_of_units
 from repair.stats.strata import strata_of
+from repair.tuning.auto import LEVEL
 
 __all__ = ["Verdict", "give_verdict", "units_needed"]
 
 #: Smallest gain in accuracy that is worth labelling more rows for.
 WORTHWHILE = 0.01
-LEVEL, POWER = 0.05, 0.8
+#: Power to aim at when more rows are proposed.  The level is that of `auto`.
+POWER = 0.8
 
 #: The answer for a mode that ``auto`` chose.  For any other mode it is "MODE is worth it".
 ANSWERS = {"base": "keep the base order", "classwise": "offsets suffice"}
