@@ -45,6 +45,7 @@ NOT_RESULTS = (
 NOT_DATA = (
     *NOT_RESULTS,
     "repair_bench/running/*",
+    "repair_bench/rivals/*",
     *(f"repair_bench/harness/{name}.py" for name in ("methods", "lambdarank", "results")),
 )
 #: The code that makes data and base scores.
