@@ -4,7 +4,7 @@ import pytest
 
 from repair import GridSearch, InputError
 from repair.tuning.grid import PAPER_GRID
-from repair_bench.harness.methods import METHODS, QUICK, choose
+from repair_bench.harness.methods import EMBEDDINGS, METHODS, QUICK, SCORES, TEST_ROWS, choose
 
 EVERYTHING = {"class_counts": [2, 1], "weight_norms": [1.0, 1.0], "embeddings": [[1.0]]}
 
@@ -28,6 +28,13 @@ def test_without_shrinkage_takes_published_values_or_cross_validates_the_ridge_a
     assert (searched.mode, searched.shrinkage, searched.tuning.cv) == ("pairwise", False, GridSearch().cv)
     assert (searched.tuning.grid.tau, searched.tuning.grid.alpha) == ((0.0,), (0.0,))
     assert searched.tuning.grid.lambda_a == PAPER_GRID.lambda_a
+
+
+def test_every_method_says_what_information_it_uses():
+    assert {method.information for method in METHODS.values()} == {SCORES, EMBEDDINGS, TEST_ROWS}
+    for method in METHODS.values():
+        assert (method.information == EMBEDDINGS) == method.embeddings == ("embeddings" in method.needs)
+    assert [name for name, method in METHODS.items() if method.information == TEST_ROWS] == ["em_prior", "bbse"]
 
 
 def test_methods_are_chosen_by_what_the_base_has():

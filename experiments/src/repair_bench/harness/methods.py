@@ -11,8 +11,22 @@ from repair.rerankers.methods import METHODS as LIBRARY
 from repair.rerankers.methods import make_method
 from repair.tuning.grid import PAPER_GRID
 from repair_bench.harness.lambdarank import LambdaRank
+from repair_bench.rivals.gda import Gda
+from repair_bench.rivals.heads import RetrainedHead, RetrainedHeadMixed
+from repair_bench.rivals.kernel_logistic import KernelLogistic
+from repair_bench.rivals.neighbours import KnnInterpolation, TipAdapter
+from repair_bench.rivals.prior2posterior import Prior2Posterior
+from repair_bench.rivals.proker import Proker
+from repair_bench.rivals.rival import ScoreRival
+from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
+from repair_bench.rivals.stack import StackAll, StackScores
+from repair_bench.rivals.transductive import Bbse, EmPrior
+from repair_bench.rivals.trees import LightgbmEmbeddings, LightgbmScores
 
-__all__ = ["METHODS", "QUICK", "Method", "check_names", "choose"]
+__all__ = ["EMBEDDINGS", "METHODS", "QUICK", "SCORES", "TEST_ROWS", "Method", "check_names", "choose"]
+
+#: The kinds of information that methods use.  Only methods with the same kind should be compared.
+SCORES, EMBEDDINGS, TEST_ROWS = "scores", "scores and embeddings", "scores and unlabelled test rows"
 
 Make = Callable[[int, Mapping[str, float] | None], ShortlistReranker]
 
@@ -38,6 +52,9 @@ class Method:
         Whether its shortlist holds all classes.
     equal_group_weight : bool
         Whether every group counts once in the fit.
+    information : str
+        What the method gets besides labels and class counts: `SCORES`, `EMBEDDINGS` (which include the
+        labelled training rows) or `TEST_ROWS` (the unlabelled test rows as one batch).
     """
 
     title: str
@@ -47,6 +64,7 @@ class Method:
     own_list: bool = False
     all_classes: bool = False
     equal_group_weight: bool = True
+    information: str = SCORES
 
 
 def _library(name: str, *, needs: tuple[str, ...] | None = None, **details: Any) -> Method:
@@ -66,6 +84,13 @@ def _ridge(k: int, published: Mapping[str, float] | None) -> Reranker:
 
 def _extended(k: int, published: Mapping[str, float] | None) -> Reranker:
     return Reranker("extended", n_candidates=k)
+
+
+def _rival(title: str, rival: type[ScoreRival], information: str) -> Method:
+    """Return a rival, which ranks all classes and takes its shortlists from its own final scores."""
+    reads = rival.reads_embeddings
+    needs = ("embeddings",) if reads else ()
+    return Method(title, lambda k, _: rival(k), needs, embeddings=reads, own_list=True, information=information)
 
 
 def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
@@ -88,16 +113,41 @@ METHODS = {
     "published": _library("published", needs=COUNTS, equal_group_weight=False),
     "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), COUNTS),
     "extended_base_list": Method("Extended, base's list", _base_list, COUNTS),
-    "extended_embeddings_base_list": Method("Extended+embeddings, base's list", _base_list, VECTORS, embeddings=True),
+    "extended_embeddings_base_list": Method(
+        "Extended+embeddings, base's list", _base_list, VECTORS, embeddings=True, information=EMBEDDINGS
+    ),
     "logit_adjustment_all": Method(
         "LogitAdj over all classes", lambda k, _: LogitAdjustment(k), COUNTS, own_list=True, all_classes=True
     ),
     "auto": _library("auto", own_list=True),
     "extended": _library("extended", needs=COUNTS, own_list=True),
-    "extended_embeddings": Method("Extended+embeddings", _extended, VECTORS, embeddings=True, own_list=True),
-    "auto_embeddings": Method(
-        "Auto+embeddings", lambda k, _: Reranker(n_candidates=k), VECTORS, embeddings=True, own_list=True
+    "extended_embeddings": Method(
+        "Extended+embeddings", _extended, VECTORS, embeddings=True, own_list=True, information=EMBEDDINGS
     ),
+    "auto_embeddings": Method(
+        "Auto+embeddings",
+        lambda k, _: Reranker(n_candidates=k),
+        VECTORS,
+        embeddings=True,
+        own_list=True,
+        information=EMBEDDINGS,
+    ),
+    "vector_scaling": _rival("Vector scaling", VectorScaling, SCORES),
+    "matrix_scaling": _rival("Matrix scaling", MatrixScaling, SCORES),
+    "prior2posterior": _rival("Prior2Posterior", Prior2Posterior, SCORES),
+    "kernel_logistic": _rival("Kernel logistic", KernelLogistic, SCORES),
+    "lightgbm_scores": _rival("LightGBM, scores", LightgbmScores, SCORES),
+    "stack_scores": _rival("Stack, scores", StackScores, SCORES),
+    "knn_interpolation": _rival("kNN interpolation", KnnInterpolation, EMBEDDINGS),
+    "tip_adapter": _rival("Tip-Adapter", TipAdapter, EMBEDDINGS),
+    "gda": _rival("GDA", Gda, EMBEDDINGS),
+    "proker": _rival("ProKeR", Proker, EMBEDDINGS),
+    "retrained_head": _rival("Retrained head", RetrainedHead, EMBEDDINGS),
+    "retrained_head_mixed": _rival("Retrained head, mixed", RetrainedHeadMixed, EMBEDDINGS),
+    "lightgbm_embeddings": _rival("LightGBM, embeddings", LightgbmEmbeddings, EMBEDDINGS),
+    "stack_all": _rival("Stack, embeddings", StackAll, EMBEDDINGS),
+    "em_prior": _rival("EM prior", EmPrior, TEST_ROWS),
+    "bbse": _rival("BBSE", Bbse, TEST_ROWS),
 }
 #: The methods of a quick run, without those that search for long.
 QUICK = (
