@@ -13,7 +13,15 @@ from repair_bench.data.phenopackets import read_cases
 from repair_bench.data.problem import Problem
 from repair_bench.harness.benchmark import Benchmark
 from repair_bench.sets.rarebench import read_others
-from repair_bench.studies import STUDIES, hpo_ablation, run_study, study_folders, study_page, vector_ablation
+from repair_bench.studies import (
+    STUDIES,
+    auto_simulation,
+    hpo_ablation,
+    run_study,
+    study_folders,
+    study_page,
+    vector_ablation,
+)
 from repair_bench.studies.case_study import BASE, LOGIT_ADJ, NEAR_TOP, PAIRWISE
 from repair_bench.studies.parts import estimate, paired_draws, resampled_share, scored
 
@@ -41,7 +49,8 @@ def data(tiny_diseases, write_lines):
 
 @needs_sklearn
 @pytest.mark.parametrize("name", STUDIES)
-def test_the_record_of_a_study_is_json_and_its_page_reads_it(data, name):
+def test_the_record_of_a_study_is_json_and_its_page_reads_it(data, name, monkeypatch):
+    monkeypatch.setattr(auto_simulation, "QUICK_PROBLEMS", {60: 1})
     lines = []
     record = run_study(name, data=data, quick=True, progress=lines.append)
     written = json.loads(json_text(record))

@@ -13,7 +13,15 @@ __all__ = ["STUDIES", "run_study", "study_folders", "study_page", "study_title"]
 
 #: One file per study in this folder.  It defines ``TITLE``, ``SETS`` (the benchmarks whose data it reads),
 #: ``NEEDS_ALL_SETS``, ``run(data, quick, say, vectors)`` and ``body(record)``.
-STUDIES = ("hpo_ablation", "case_study", "rarebench_subsets", "term_ablation", "vector_ablation")
+STUDIES = (
+    "hpo_ablation",
+    "case_study",
+    "rarebench_subsets",
+    "term_ablation",
+    "vector_ablation",
+    "learning_curve",
+    "auto_simulation",
+)
 
 
 def run_study(

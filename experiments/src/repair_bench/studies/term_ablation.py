@@ -49,7 +49,10 @@ def _variants(calibration: ScoreSet, k: int) -> dict[str, Reranker]:
     known = calibration.optional_fields
     needs = {"similarity": "similarity", "log_freq_ratio": "class_counts"}
     fixed = [name for name in PAPER_TERMS if name not in needs or known[needs[name]] is not None]
-    learned = DEFAULT_LEARNED_TERMS if known["embeddings"] is not None else ("context",)
+    needs_embeddings = ("neighbours", "head", "logistic_head")
+    learned = tuple(
+        name for name in DEFAULT_LEARNED_TERMS if known["embeddings"] is not None or name not in needs_embeddings
+    )
     variants = {
         ALL: Reranker("extended", n_candidates=k),
         BASE_LIST: Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0)),
