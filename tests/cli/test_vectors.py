@@ -125,7 +125,7 @@ def test_reference_rows_come_from_one_file_or_two(repair, data, vectors, tmp_pat
         done = repair(*fit, *own, *more, "-o", tmp_path / "model")
         assert done.code == 0, done.err
         assert "430 labelled rows" in done.out
-    labels = load(tmp_path / "model").state.correction.terms[-2].labels
+    labels = load(tmp_path / "model").state.correction.terms[-3].labels
     assert len(set(labels[-30:].tolist())) > 1
 
 

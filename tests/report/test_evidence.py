@@ -90,11 +90,7 @@ def test_too_few_rows_are_a_reason_and_not_an_error():
 
 
 @pytest.mark.parametrize("mode", ["extended", "auto"])
-def test_an_extended_model_is_judged_by_copies_with_lists_and_vectors_of_their_own(
-    make_problem, make_vectors, mode, monkeypatch
-):
-    monkeypatch.setattr("repair.tuning.candidates.OFFSET_PENALTIES", (0.001, 0.1))
-    monkeypatch.setattr("repair.tuning.candidates.WEIGHT_PENALTIES", (0.01,))
+def test_an_extended_model_is_judged_by_copies_with_lists_and_vectors_of_their_own(make_problem, make_vectors, mode):
     made = make_problem(n=300)
     scores = made.scores + np.log(made.class_counts + 1)
     rows = CalibrationSet.build(

@@ -164,9 +164,7 @@ def test_too_few_groups_keep_base():
     assert model.strength_ == 0.0
 
 
-def test_auto_is_scaled_after_its_choice(monkeypatch):
-    monkeypatch.setattr("repair.tuning.candidates.OFFSET_PENALTIES", (0.001, 0.01))
-    monkeypatch.setattr("repair.tuning.candidates.WEIGHT_PENALTIES", (0.01,))
+def test_auto_is_scaled_after_its_choice():
     model, _ = fit(mode="auto", head_bias=2.0, head_loss=5.0)
     assert model.mode_ != "base"
     assert 0 < model.strength_ < 1

@@ -24,21 +24,22 @@ WORTHWHILE = 0.01
 #: Power to aim at when more rows are proposed.  The level is that of `auto`.
 POWER = 0.8
 
-#: The answer for a mode that ``auto`` chose.  For any other mode it is "MODE is worth it".
-ANSWERS = {"base": "keep the base order", "classwise": "offsets suffice"}
+OFFSETS_SUFFICE = "offsets suffice"
 SENTENCES = {
-    "keep the base order": "Keep the base order: no correction improved held-out accuracy significantly.",
-    "offsets suffice": (
-        "Offsets suffice: Classwise gains significantly, and no larger correction is significantly better."
+    "keep the base order": (
+        "Keep the base order: no correction makes the labels of held-out rows significantly more likely."
+    ),
+    OFFSETS_SUFFICE: (
+        "Offsets suffice: a temperature, logit adjustment and class offsets help, and further terms do not help more."
     ),
     "too few rows to say": "Too few rows to say.",
 }
-WORTH_IT = "{title} is worth it: it gains significantly, and no simpler correction does as well."
-#: The sentences if a correction passed its test, but the interval of the nested gain contains zero.
+WORTH_IT = "{title} is worth it: it makes the labels of held-out rows more likely than class offsets alone do."
+#: The sentences if a correction passed its test, but the interval of its gain in accuracy contains zero.
 TENTATIVE = {
-    "offsets suffice": "Offsets probably suffice: Classwise passes its test, but the nested gain is uncertain.",
+    OFFSETS_SUFFICE: "Offsets probably suffice: they pass their test, but their gain in accuracy is uncertain.",
 }
-TENTATIVELY_WORTH_IT = "{title} is probably worth it: it passes its test, but the nested gain is uncertain."
+TENTATIVELY_WORTH_IT = "{title} is probably worth it: it passes its test, but its gain in accuracy is uncertain."
 
 
 @dataclass(frozen=True)
@@ -48,15 +49,15 @@ class Verdict:
     Attributes
     ----------
     answer : str
-        ``"keep the base order"``, ``"offsets suffice"``, ``"pairwise is worth it"``,
-        ``"extended is worth it"`` or ``"too few rows to say"``.
+        ``"keep the base order"``, ``"offsets suffice"``, ``"extended is worth it"`` or
+        ``"too few rows to say"``.
     mode : str
-        The mode that ``mode="auto"`` chose: base, classwise, pairwise or extended.
+        The mode that ``mode="auto"`` chose: base or extended.
     gain : PairedGain or NotApplicable
-        Gain in accuracy over Base of the whole procedure, by nested cross-validation.
+        Gain in accuracy over Base of what was chosen, on held-out rows.  It is 0 if the base order was
+        kept.
     best_gain : PairedGain or NotApplicable
-        Held-out gain of the chosen correction, or of the best one if the base order was kept.  It is
-        optimistic, because it was used to choose the correction.
+        Held-out gain of the chosen correction, or of the best one if the base order was kept.
     rare, frequent : PairedGain or NotApplicable
         Held-out gain of the same correction over Base on rows of rare and of frequent classes.
     is_open : bool
@@ -96,7 +97,7 @@ class Verdict:
         if isinstance(self.gain, NotApplicable):
             lines.append(f"The gain cannot be estimated: {self.gain.reason}.")
         else:
-            lines.append(f"Expected gain in accuracy over Base (nested): {describe_gain(self.gain)}.")
+            lines.append(f"Gain in accuracy over Base on held-out rows: {describe_gain(self.gain)}.")
         if self.keeps_base and isinstance(self.best_gain, PairedGain):
             lines.append(f"Best correction that was tried: {describe_gain(self.best_gain)}.")
         for name, gain in (("Rare", self.rare), ("Frequent", self.frequent)):
@@ -121,11 +122,12 @@ def give_verdict(calibration: CalibrationSet, auto: AutoChoice) -> Verdict:
             "too few rows to say", "base", no_gain, no_gain, no_gain, no_gain, False, None, unit, auto.reason, True
         )
     kept = auto.chosen.keeps_base
-    # If Base is kept, folds that keep Base too make the nested gain zero by construction.  Look at the gain of the
-    # rejected correction instead, because that is what more rows could establish.
+    # If Base is kept, look at the gain of the rejected correction, because that is what more rows could establish.
     asked = best.gain if kept else auto.gain
     is_open = _is_open(asked)
-    answer = ANSWERS.get(auto.chosen.mode, f"{auto.chosen.mode} is worth it")
+    answer = OFFSETS_SUFFICE if auto.chosen.few_terms else f"{auto.chosen.mode} is worth it"
+    if kept:
+        answer = "keep the base order"
     if kept and is_open and asked.gain >= WORTHWHILE:
         answer = "too few rows to say"
     rare, frequent = _strata(calibration, best, auto.candidates[0])

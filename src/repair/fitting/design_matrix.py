@@ -40,6 +40,8 @@ class Design:
         One column per term, 0 on padding.
     multiplicity : tuple of float (d,)
         Number of equal columns that each column replaces.  Its penalty is divided by this number.
+    priors : tuple of int (d,)
+        Prior of each column's weight, numbered from 0.  Weights with the same prior share one variance.
     lengths, target, labels : ndarray of int (n,)
         Candidates per row, the label's position among them, and the label.
     importance : ndarray (n,)
@@ -54,6 +56,7 @@ class Design:
     base: FloatArray
     columns: FloatArray
     multiplicity: tuple[float, ...]
+    priors: tuple[int, ...]
     lengths: IntArray
     target: IntArray
     labels: IntArray
@@ -85,6 +88,7 @@ class Design:
             base.T,
             columns.T,
             tuple(term.multiplicity for term in terms),
+            (0,) * len(terms),
             covered.lengths,
             calibration.positions[rows],
             calibration.labels[rows],
@@ -98,10 +102,11 @@ class Design:
         return len(self.rows)
 
     def with_columns(self, more: Sequence[FloatArray]) -> "Design":
-        """Return the design with further columns, arrays of shape (n, k, c), appended."""
+        """Return the design with further columns, arrays of shape (n, k, c).  Each array gets its own prior."""
         columns = np.concatenate([self.columns.T, *(added_columns.T for added_columns in more)]).T
         added = (1.0,) * (columns.shape[2] - self.columns.shape[2])
-        return replace(self, columns=columns, multiplicity=(*self.multiplicity, *added))
+        priors = (number for number, array in enumerate(more, start=1) for _ in range(array.shape[2]))
+        return replace(self, columns=columns, multiplicity=(*self.multiplicity, *added), priors=(*self.priors, *priors))
 
     def standardised(self) -> "Design":
         """Return the design with penalties that do not depend on the units of the columns."""
@@ -118,6 +123,7 @@ class Design:
             self.base.T[:, which].T,
             self.columns.T[:, :, which].T,
             self.multiplicity,
+            self.priors,
             self.lengths[which],
             self.target[which],
             self.labels[which],

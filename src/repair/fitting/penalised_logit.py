@@ -59,6 +59,7 @@ class PenalisedLogit:
         self.effective_rows = effective_number(row_weights, design.groups)
         self.settings = settings
         self.multiplicity = np.asarray(design.multiplicity, dtype=np.float64)
+        self.priors = np.asarray(design.priors, dtype=np.int32)
         self.active = design.classes if settings.with_offsets else np.zeros(0, dtype=np.int32)
         strength = [settings.lambda_theta / count for count in design.multiplicity]
         self.ridge = self.penalty(np.full(self.n_classes, settings.lambda_a), np.zeros(self.n_classes), strength)

@@ -82,7 +82,7 @@ class Problem:
         -------
         Problem
         """
-        kinds = choose_learned_terms(names, calibration)
+        kinds = choose_learned_terms(names, calibration, fast=options.fast)
         tau = choose_shortlist_tau(calibration) if options.shortlist_tau is None else float(options.shortlist_tau)
         listed = with_adjusted_list(calibration, tau)
         tau = tau if listed is not calibration else 0.0

@@ -64,14 +64,18 @@ class CandidateResult:
     choice : Choice
         The mode with the penalties, the dial and the shortlist that were chosen for it.
     gain : PairedGain
-        Accuracy over all rows minus that of the base order.  It is optimistic, because it was used
-        to choose the mode.
+        Accuracy over all rows minus that of the base order.
     p_value : float
-        p-value of "no gain", with Holm's correction for the number of candidates.
+        p-value of "the base scores are right up to a temperature", multiplied by the number of tests.
+        For Classwise and Pairwise, which are never chosen, it is not multiplied.
     hits : ndarray (n,)
         Whether each row was right when it was held out, 0 on uncovered rows.
     keeps_base : bool, default False
         Whether this candidate is the base order itself.
+    log_likelihood : PairedGain or None
+        Mean log-probability of the label, minus that under the base scores with the best temperature.
+    few_terms : bool, default False
+        Whether this is the small correction: a temperature, logit adjustment and class offsets.
     """
 
     choice: Choice
@@ -79,6 +83,8 @@ class CandidateResult:
     p_value: float
     hits: FloatArray
     keeps_base: bool = False
+    log_likelihood: PairedGain | None = None
+    few_terms: bool = False
 
     @property
     def mode(self) -> str:
@@ -108,14 +114,14 @@ class AutoChoice:
     reason : str
         Why this mode was chosen, in one sentence.
     gain : PairedGain or None
-        Gain of the whole procedure over the base order, estimated by nested cross-validation, so
-        choosing the mode does not make it optimistic.  None if no mode was tried.
+        Gain of the chosen correction over the base order on held-out rows, 0 if the base order was
+        kept.  None if no mode was tried.
     agreed : int
-        Number of outer folds that chose the same mode.
+        Number of folds in which the labels became more likely.
     outer : tuple of CandidateResult, default ()
-        The choice without each outer fold.  It is empty if no mode was tried.
+        The choice for each fold.  It is empty if no mode was tried.
     folds : ndarray of int32 (n,) or None
-        The outer fold of each row.
+        The fold of each row.
     """
 
     chosen: CandidateResult
@@ -130,11 +136,12 @@ class AutoChoice:
         """Return a table of the candidates, and the reason."""
         rows = []
         for candidate in self.candidates:
-            choice = candidate.choice
-            numbers = (choice.lambda_a, choice.lambda_theta, choice.dial)
-            cells = ["-" if number is None else f"{number:g}" for number in numbers]
-            rows.append([candidate.mode, *cells, f"{candidate.p_value:.3g}"])
-        return f"{text_table(['mode', 'lambda_a', 'lambda_theta', 'dial', 'p'], rows)}\n{self.reason}"
+            size = ", few terms" if candidate.few_terms else ""
+            low, high = (100 * end for end in candidate.gain.interval())
+            likelihood = "-" if candidate.log_likelihood is None else f"{candidate.log_likelihood.gain:+.3f}"
+            gain = "-" if candidate.keeps_base else f"{100 * candidate.gain.gain:+.1f} [{low:+.1f}, {high:+.1f}]"
+            rows.append([f"{candidate.mode}{size}", gain, likelihood, f"{candidate.p_value:.3g}"])
+        return f"{text_table(['mode', 'accuracy [95 %]', 'log-likelihood', 'p'], rows)}\n{self.reason}"
 
 
 @dataclass(frozen=True, eq=False)

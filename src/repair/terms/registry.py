@@ -17,6 +17,7 @@ from repair.terms.term import Term
 
 __all__ = [
     "DEFAULT_LEARNED_TERMS",
+    "FAST_LEARNED_TERMS",
     "PAPER_TERMS",
     "choose_fixed_terms",
     "choose_learned_terms",
@@ -29,7 +30,9 @@ __all__ = [
 #: The paper's pairwise features, in the order of its table.
 PAPER_TERMS = ("score_gap", "rank_gap", "log_prob_ratio", "similarity", "log_freq_ratio")
 #: The terms that ``mode="extended"`` learns by default, in the order of the model's columns.
-DEFAULT_LEARNED_TERMS = ("context", "neighbours", "head")
+DEFAULT_LEARNED_TERMS = ("context", "score_head", "score_neighbours", "neighbours", "head", "logistic_head")
+#: Those that it learns with ``ExtendedOptions(fast=True)``.
+FAST_LEARNED_TERMS = ("context", "neighbours", "head")
 
 #: Where terms are defined.  The second folder is searched only if the first does not have the name.
 FOLDERS = ("repair.terms", "repair.terms.learned")
@@ -90,9 +93,12 @@ def choose_fixed_terms(names: Sequence[str] | None, table: ClassTable) -> tuple[
     return _merged(chosen)
 
 
-def choose_learned_terms(names: Sequence[str] | None, rows: CalibrationSet) -> tuple[type[Term], ...]:
+def choose_learned_terms(
+    names: Sequence[str] | None, rows: CalibrationSet, *, fast: bool = False
+) -> tuple[type[Term], ...]:
     """Return the named learned terms, or the default ones whose inputs were given."""
-    ordered = DEFAULT_LEARNED_TERMS if names is None else sorted(names, key=_column_order)
+    usual = FAST_LEARNED_TERMS if fast else DEFAULT_LEARNED_TERMS
+    ordered = usual if names is None else sorted(names, key=_column_order)
     kinds = [term_class(name) for name in ordered]
     if names is None:
         return tuple(kind for kind in kinds if all(rows.has(field) for field in kind.requires))

@@ -6,6 +6,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.terms.learned import context
 from repair.terms.learned.context import MOST_CLASSES, Context
+from repair.terms.learned.profile_term import landmark_rows
 from repair.terms.score_profiles import profiles_of_candidates, profiles_of_scores
 from repair.terms.view import CandidateView
 
@@ -161,10 +162,9 @@ def test_features_computed_on_demand_differ_only_by_rounding(problem, reads, mon
     np.testing.assert_allclose(other.matrices, term.matrices, atol=1e-3 * np.abs(term.matrices).max())
 
 
-def test_landmarks_include_every_best_class_of_the_base_model(problem, monkeypatch):
-    monkeypatch.setattr(context, "LANDMARKS", 30)
+def test_landmarks_include_every_best_class_of_the_base_model(problem):
     shortlist = Shortlist.from_scores(problem.scores, problem.k)
-    chosen = context._landmark_rows(shortlist)
+    chosen = landmark_rows(shortlist, 30)
     assert len(chosen) == len(set(chosen.tolist())) == 30
     assert set(shortlist.ids[chosen, 0]) == set(shortlist.ids[:, 0])
 

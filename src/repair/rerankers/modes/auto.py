@@ -1,4 +1,4 @@
-"""``mode="auto"``: the simplest mode with a significant gain on held-out rows, or the base order."""
+"""``mode="auto"``: the extended mode, in one of two sizes, or the base order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["AutoMode"]
 
 
 class AutoMode(Mode):
-    """Chooses among base, classwise, pairwise and extended, together with penalties and dial."""
+    """Chooses between the base order and two sizes of the extended mode."""
 
     name = "auto"
     uses_all_scores: ClassVar[bool] = True
@@ -30,7 +30,7 @@ class AutoMode(Mode):
 
     def announce(self, calibration: CalibrationSet, plan: FitPlan) -> None:
         """Warn about the model size and check that optional libraries are installed."""
-        for kind in choose_learned_terms(None, calibration):
+        for kind in choose_learned_terms(None, calibration, fast=plan.extended.fast):
             kind.announce(calibration, plan.extended)
 
     def fit(self, calibration: CalibrationSet, plan: FitPlan, *, progress: bool = False) -> FittedProblem:
@@ -42,6 +42,7 @@ class AutoMode(Mode):
             plan.terms,
             plan.settings,
             options=plan.extended,
+            named=plan.term_names,
             dial=plan.dial,
             random_state=plan.random_state,
             progress=progress,
@@ -55,13 +56,14 @@ class AutoMode(Mode):
         assert plan.replan is not None
         mode, chosen_plan = plan.replan(choice)
         fitted = mode.fit(calibration, replace(chosen_plan, notes=(result.reason, *chosen_plan.notes)))
-        state = replace(fitted.state, auto=result, choice=choice)
+        chosen = replace(choice, shortlist_tau=fitted.state.choice.shortlist_tau)
+        state = replace(fitted.state, auto=result, choice=chosen)
         return replace(fitted, state=state)
 
 
 def _with_terms(result: CandidateResult, calibration: CalibrationSet, plan: FitPlan) -> CandidateResult:
     """Add the learned terms to the terms that the user named, because the extended mode uses only named terms."""
-    if plan.term_names is None or result.choice.shortlist_tau is None:
+    if plan.term_names is None or result.keeps_base or result.few_terms:
         return result
-    learned = tuple(kind.name for kind in choose_learned_terms(None, calibration))
+    learned = tuple(kind.name for kind in choose_learned_terms(None, calibration, fast=plan.extended.fast))
     return replace(result, choice=replace(result.choice, terms=(*plan.term_names, *learned)))

@@ -33,15 +33,17 @@ class ExtendedMode(Mode):
 
     def announce(self, calibration: CalibrationSet, plan: FitPlan) -> None:
         """Warn about the model size and check that optional libraries are installed."""
-        for kind in choose_learned_terms(plan.learned, calibration):
+        for kind in choose_learned_terms(plan.learned, calibration, fast=plan.extended.fast):
             kind.announce(calibration, plan.extended)
 
     def fit(self, calibration: CalibrationSet, plan: FitPlan, *, progress: bool = False) -> FittedProblem:
         """Build the shortlists, learn the terms, and fit."""
+        from repair._utils.blas import one_blas_thread
         from repair.fitting.fit import FittedProblem, fit_problem
         from repair.fitting.problem import Problem
 
-        problem = Problem.extended(calibration, plan.terms, plan.extended, plan.learned)
-        choice = Choice(shortlist_tau=problem.shortlist_tau)
-        state = fit_problem(problem, plan.settings, mode=self.name, notes=plan.notes, choice=choice)
+        with one_blas_thread():
+            problem = Problem.extended(calibration, plan.terms, plan.extended, plan.learned)
+            choice = Choice(shortlist_tau=problem.shortlist_tau)
+            state = fit_problem(problem, plan.settings, mode=self.name, notes=plan.notes, choice=choice)
         return FittedProblem(state, problem, plan.settings, plan.dial or 0.0)

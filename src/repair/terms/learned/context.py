@@ -23,6 +23,7 @@ from repair.errors import InputError
 from repair.kernels import kernels_for
 from repair.stats.row_weights import renumbered
 from repair.terms.learned.cross_fitted_ridge import ROWS_PER_BLOCK, RidgeRows, mixed
+from repair.terms.learned.profile_term import MOST_CLASSES, READS, landmark_rows
 from repair.terms.options import ExtendedOptions
 from repair.terms.registration import register_term
 from repair.terms.score_profiles import (
@@ -40,16 +41,12 @@ from repair.validation.stored import check_unit_vectors, stored_array
 
 __all__ = ["READS", "Context"]
 
-#: What a profile can be computed from: the scores of all classes, or those of the candidates.
-READS = ("scores", "candidates")
-#: Largest number of landmarks, the rows that all others are compared with.
-LANDMARKS = 256
+#: Largest number of landmarks, the rows that all others are compared with, also in fast fits.
+LANDMARKS, FAST_LANDMARKS = 512, 256
 #: Penalties of the ridge regressions, in rows: the evidence that a pattern needs to have an effect.
 PENALTIES = (0.1, 1.0, 10.0)
 #: Directions in which landmarks vary less than this fraction of the widest direction are noise.
 NARROW = 1e-6
-#: With more classes than this, a matrix of one row of landmarks per class is too large.
-MOST_CLASSES = 1 << 14
 #: With more numbers than this, features are computed on demand instead of being stored.
 MOST_KEPT = 1 << 26
 
@@ -92,7 +89,7 @@ class Context(Term):
         calibration, table = rows, rows.table
         covered = np.flatnonzero(calibration.covered)
         shortlist, scores = calibration.shortlist.take(covered), calibration.all_scores
-        chosen = _landmark_rows(shortlist)
+        chosen = landmark_rows(shortlist, FAST_LANDMARKS if options.fast else LANDMARKS)
         if scores is None:
             basis = basis_of(whole_vectors(shortlist.take(chosen), None), CANDIDATES_WIDTH)
             profiles = profiles_of_candidates(shortlist, basis)
@@ -205,21 +202,6 @@ class _KernelRows:
 
         map_row_blocks(fill, even_blocks(len(features), ROWS_PER_BLOCK))
         return features
-
-
-def _landmark_rows(shortlist: Shortlist) -> IntArray:
-    """Choose landmarks, taking turns between the base model's best classes so rare ones are included.
-
-    The best class is used instead of the label, because no row's column may depend on its own label.
-    """
-    order = np.random.default_rng(0).permutation(len(shortlist))
-    best = shortlist.ids[order, 0]
-    by_class = np.argsort(best, kind="stable")
-    sizes = np.bincount(np.maximum(best, 0))
-    turn = np.empty(len(order), dtype=np.int64)
-    turn[by_class] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    chosen: IntArray = np.sort(order[np.argsort(turn, kind="stable")[:LANDMARKS]])
-    return chosen
 
 
 def _kernel(profiles: AnyArray, landmarks: AnyArray) -> AnyArray:

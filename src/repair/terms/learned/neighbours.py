@@ -1,6 +1,6 @@
 """Neighbours: a vote of the labelled rows whose embeddings are nearest to a row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -18,7 +18,7 @@ from repair.terms.term import Term
 from repair.terms.view import CandidateView
 from repair.validation.stored import check_unit_vectors, stored_array
 
-__all__ = ["Neighbours", "nearest"]
+__all__ = ["Neighbours", "nearest", "vote_shares"]
 
 #: The votes: how many neighbours vote, and the width by which the weight of a vote decreases with distance.
 VOTES = ((5, 0.1), (30, 0.1), (30, 0.03))
@@ -81,7 +81,7 @@ class Neighbours(Term):
         query_groups = covered if calibration.groups is None else calibration.groups[covered]
         term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)), options.neighbour_index)
         neighbours, similarities = term._nearest(embeddings[covered], query_groups, groups)
-        return term, _votes(calibration.shortlist.ids[covered], term.labels, neighbours, similarities)
+        return term, vote_shares(calibration.shortlist.ids[covered], term.labels, neighbours, similarities)
 
     @property
     def embedding_width(self) -> int:
@@ -119,7 +119,7 @@ class Neighbours(Term):
         """Return the mixture of the votes."""
         embeddings = view.shortlist.embeddings
         assert embeddings is not None
-        votes = _votes(view.shortlist.ids, self.labels, *self._nearest(embeddings))
+        votes = vote_shares(view.shortlist.ids, self.labels, *self._nearest(embeddings))
         column = np.zeros(view.shortlist.ids.shape)
         for vote, share in enumerate(self.mixture):
             column += share * votes[:, :, vote]
@@ -235,11 +235,17 @@ def nearest(
     return neighbours, similarities
 
 
-def _votes(ids: IntArray, labels: IntArray, neighbours: IntArray, similarities: AnyArray) -> FloatArray:
+def vote_shares(
+    ids: IntArray,
+    labels: IntArray,
+    neighbours: IntArray,
+    similarities: AnyArray,
+    votes: Sequence[tuple[int, float]] = VOTES,
+) -> FloatArray:
     """Return the log share of the votes for each candidate, with one column per vote."""
     voted = labels[neighbours]
-    columns = np.empty((*ids.shape, len(VOTES)))
-    for vote, (number, width) in enumerate(VOTES):
+    columns = np.empty((*ids.shape, len(votes)))
+    for vote, (number, width) in enumerate(votes):
         weights = _weights(similarities[:, :number].astype(np.float64), width)
         shares = _shares(ids, voted[:, :number], weights)
         columns[:, :, vote] = np.log(shares + 1.0 / number)

@@ -1,0 +1,74 @@
+"""Logistic head: logistic regressions of the labels on the embeddings, trained on all labelled rows.
+
+There are two, one in which every row counts the same and one with rare classes upweighted, and the
+fit mixes them.  Where the ridge regressions of `repair.terms.learned.head` have to fit every label
+equally well, logistic regression concentrates on the rows near a decision boundary.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+
+from repair._utils.arrays import AnyArray, FloatArray
+from repair._utils.parallel import map_row_blocks
+from repair.data.calibration_set import CalibrationSet
+from repair.kernels import best_kernels
+from repair.stats.row_weights import renumbered
+from repair.terms.learned.cross_fitted_logit import SoftmaxRows, cross_fitted
+from repair.terms.learned.head import Head, LabelledRows
+from repair.terms.options import ExtendedOptions
+from repair.terms.registration import register_term
+
+__all__ = ["LogisticHead"]
+
+#: Penalty of both regressions, in rows.
+PENALTY = 0.1
+#: With more products of rows, classes and numbers per embedding than this, the regressions would take minutes.
+MOST_PRODUCTS = 4e9
+
+
+@register_term
+@dataclass(frozen=True, eq=False)
+class LogisticHead(Head):
+    """The candidate's score in logistic regressions on the row's embedding.
+
+    Attributes
+    ----------
+    matrices : ndarray of float32 (number of regressions, K, d + 1)
+        Weights of each regression.  After the fit there is only one, their weighted mean.
+    """
+
+    name: str = "logistic_head"
+    learns: ClassVar[bool] = True
+
+    @classmethod
+    def why_not(cls, rows: CalibrationSet) -> str:
+        """Return the reason why the term cannot be learned from these rows, or '' if it can."""
+        labelled = LabelledRows.of(rows)
+        products = labelled.features.size * rows.table.n_classes
+        if products > MOST_PRODUCTS:
+            return f"{len(labelled.labels)} rows and {rows.table.n_classes} classes are too many for it"
+        return ""
+
+    @classmethod
+    def learn(cls, rows: CalibrationSet, options: ExtendedOptions) -> tuple[Self, FloatArray]:
+        """Train on all labelled rows, and return the covered rows' columns, each from a fit without the row's fold."""
+        labelled = LabelledRows.of(rows)
+        n_own = len(labelled.own)
+        further = np.arange(n_own, len(labelled.labels))
+        groups = None if rows.groups is None else renumbered(rows.groups[labelled.own])
+        ids, weightings = rows.shortlist.ids[labelled.own], (labelled.kept.astype(np.float64), labelled.class_weights)
+
+        def train(which: slice) -> tuple[AnyArray, FloatArray]:
+            weights = weightings[which.start]
+            problem = SoftmaxRows(labelled.features, labelled.labels, weights, rows.table.n_classes, PENALTY)
+            if len(further):  # the reference rows say most, and no fold leaves them out
+                start = problem.fit(further)[0]
+                problem = SoftmaxRows(labelled.features, labelled.labels, weights, rows.table.n_classes, PENALTY, start)
+            return cross_fitted(problem.fit, labelled.features[:n_own], ids, groups, further)
+
+        best_kernels()  # load them before several threads do
+        matrices, columns = zip(*map_row_blocks(train, [slice(0, 1), slice(1, 2)]), strict=True)
+        covered = rows.covered[labelled.own]
+        return cls(np.concatenate(matrices)), np.concatenate(columns, axis=2)[covered]
