@@ -10,7 +10,7 @@ def test_verdict_and_checks(repair, data):
     given = ("--classes", data / "classes.csv", "--test", data / "test.csv")
     done = repair("diagnose", data / "calibration.csv", *given)
     assert done.code == 0, done.out
-    assert "Expected gain in accuracy over Base" in done.out
+    assert "Gain in accuracy over Base on held-out rows" in done.out
     assert "400 rows in 200 groups" in done.out
 
 
