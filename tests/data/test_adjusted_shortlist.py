@@ -28,19 +28,19 @@ def test_the_adjustment_is_minus_tau_log_count():
 
 def test_a_bias_towards_frequent_classes_is_found_and_corrected():
     rows = build(*biased())
-    tau = choose_shortlist_tau(rows)
+    tau = choose_shortlist_tau(rows, 4)
     assert 0.6 <= tau <= 1.4
-    assert with_adjusted_list(rows, tau).covered.mean() > rows.covered.mean() + 0.2
+    assert with_adjusted_list(rows, tau, 4).covered.mean() > rows.covered.mean() + 0.2
 
 
 def test_without_a_bias_the_shortlist_hardly_changes():
-    assert choose_shortlist_tau(build(*biased(bias=0.0))) <= 0.2
+    assert choose_shortlist_tau(build(*biased(bias=0.0)), 4) <= 0.2
 
 
 def test_the_smallest_of_equally_good_taus_is_chosen():
     """With as many candidates as classes, every label is on every shortlist."""
     scores, labels, counts = biased(n_classes=4)
-    assert choose_shortlist_tau(build(scores, labels, counts)) == 0.0
+    assert choose_shortlist_tau(build(scores, labels, counts), 4) == 0.0
 
 
 def test_rows_with_weight_zero_have_no_influence():
@@ -52,29 +52,37 @@ def test_rows_with_weight_zero_have_no_influence():
         counts,
         sample_weight=np.append(np.zeros(400), np.ones(400)),
     )
-    assert choose_shortlist_tau(both) == choose_shortlist_tau(build(flat, labels_flat, counts))
+    assert choose_shortlist_tau(both, 4) == choose_shortlist_tau(build(flat, labels_flat, counts), 4)
 
 
 def test_only_some_of_many_rows_are_used(monkeypatch):
     monkeypatch.setattr("repair.data.adjusted_shortlist.MOST_ROWS", 100)
-    assert 0.5 <= choose_shortlist_tau(build(*biased())) <= 1.6
+    assert 0.5 <= choose_shortlist_tau(build(*biased()), 4) <= 1.6
 
 
 def test_without_all_scores_or_counts_the_shortlist_is_unchanged():
     scores, labels, counts = biased()
     listed = build(Shortlist.from_scores(scores, 4), labels, counts)
-    assert choose_shortlist_tau(listed) == 0.0
-    assert with_adjusted_list(listed, 1.0) is listed
-    assert choose_shortlist_tau(CalibrationSet.build(ScoreSet(scores, labels), 4)) == 0.0
+    assert choose_shortlist_tau(listed, 4) == 0.0
+    assert with_adjusted_list(listed, 1.0, 8) is listed
+    assert choose_shortlist_tau(CalibrationSet.build(ScoreSet(scores, labels), 4), 4) == 0.0
     rows = build(scores, labels, counts)
-    assert with_adjusted_list(rows, 0.0) is rows
+    assert with_adjusted_list(rows, 0.0, 4) is rows
 
 
 def test_embeddings_and_labels_stay_with_their_rows():
     scores, labels, counts = biased()
     vectors = np.random.default_rng(0).normal(size=(400, 3))
     rows = build(scores, labels, counts, embeddings=vectors)
-    listed = with_adjusted_list(rows, 1.0)
+    listed = with_adjusted_list(rows, 1.0, 4)
     assert (listed.shortlist.ids != rows.shortlist.ids).any()
     np.testing.assert_allclose(listed.shortlist.embeddings, rows.shortlist.embeddings, rtol=1e-6)
     assert (listed.positions == listed.shortlist.positions_of(rows.labels)).all()
+
+
+def test_longer_lists_contain_the_shorter_ones():
+    rows = build(*biased())
+    longer = with_adjusted_list(rows, 0.0, 9)
+    assert longer.shortlist.n_candidates == 9
+    assert (longer.shortlist.ids[:, :4] == rows.shortlist.ids).all()
+    assert choose_shortlist_tau(rows, 30) == 0.0  # every class is on a list of all 30

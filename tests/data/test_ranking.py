@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,32 @@ def test_a_scorer_applied_block_by_block_gives_the_same_ranking_as_all_scores(ma
     assert len(seen) > 3
     for name in ("ids", "scores", "order"):
         assert getattr(by_block, name).tobytes() == getattr(whole, name).tobytes()
+
+
+def ranked(scores, n_candidates=4):
+    """Rank rows whose base order is 0, 1, 2, 3."""
+    listed = Shortlist.from_scores([[4.0, 3.0, 2.0, 1.0]] * len(scores), n_candidates)
+    return Ranking.from_scores(listed, scores)
+
+
+def test_the_first_candidates_are_the_best_ones():
+    ranking = ranked([[4.0, 1.0, 3.0, 2.0]]).first(3)
+    assert ranking.ids.tolist() == [[0, 2, 3]]
+    assert ranking.scores.tolist() == [[4.0, 3.0, 2.0]]
+    assert ranking.order.tolist() == [[0, 2, 3]]
+    np.testing.assert_allclose(ranking.probabilities.sum(axis=1), 1.0)
+
+
+def test_the_first_choice_of_the_base_is_never_cut_off():
+    ranking = ranked([[0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.0, 0.0]])
+    assert ranking.first(2).ids.tolist() == [[3, 0], [0, 1]]
+    assert ranking.first(1).ids.tolist() == [[3], [0]]
+    assert ranking.first(4) is ranking
+    assert ranking.first(9) is ranking
+
+
+def test_beliefs_are_cut_with_their_candidates():
+    ranking = replace(ranked([[0.0, 1.0, 2.0, 3.0]]), beliefs=lambda: np.array([[10.0, 20.0, 30.0, 40.0]]))
+    cut = ranking.first(2)
+    assert cut.ids.tolist() == [[3, 0]]  # the beliefs of the first and the last candidate are 10 and 40
+    assert cut.probabilities[0, 1] > 0.99

@@ -265,13 +265,37 @@ def test_many_classes_do_without_context(make_vectors):
 
 @pytest.mark.parametrize("k", [1, 2])
 def test_the_shortest_lists(embedded, problem, make_vectors, k):
-    model = embedded(known={"groups": np.arange(300) % 7}).clone(n_candidates=k)
+    model = embedded(known={"groups": np.arange(300) % 7}).clone(n_candidates=k, extended=ExtendedOptions(n_ranked=k))
     vectors = make_vectors(problem.labels)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(problem.scores, problem.labels, class_counts=problem.class_counts, embeddings=vectors)
     assert model.rerank(problem.scores, embeddings=vectors).ids.shape == (300, k)
     assert ("context" in model.weights_) == (k > 1)
+
+
+def test_with_vectors_more_classes_are_ranked_than_returned(embedded, new_rows, tmp_path):
+    rows, vectors = new_rows
+    model, short = embedded(), embedded(extended=ExtendedOptions(n_ranked=1))
+    assert (model.state.width, short.state.width) == (K, rows.k)  # of the 20 classes, all are ranked
+    assert model.shortlist(rows.scores, vectors).n_candidates == K
+    ranking = model.rerank(rows.scores, embeddings=vectors)
+    assert ranking.ids.shape == (len(rows.labels), rows.k)
+    base_first = rows.scores.argmax(axis=1)
+    assert (ranking.ids == base_first[:, None]).any(axis=1).all()
+    assert hit(model, rows, vectors) > hit(short, rows, vectors)
+    assert len(model.explain(rows.scores[0], embeddings=vectors[0]).candidates) == rows.k
+    model.save(tmp_path / "model.safetensors")
+    again = load(tmp_path / "model.safetensors").rerank(rows.scores, embeddings=vectors)
+    assert (again.ids == ranking.ids).all()
+    assert (again.scores == ranking.scores).all()
+
+
+def test_without_vectors_or_with_fast_no_more_classes_are_ranked(embedded, problem):
+    assert embedded(with_vectors=False).state.width == problem.k
+    assert embedded(extended=ExtendedOptions(fast=True)).state.width == problem.k
+    assert embedded(with_vectors=False, extended=ExtendedOptions(n_ranked=15)).state.width == 15
+    assert embedded(with_vectors=False, extended=ExtendedOptions(n_ranked=99)).state.width == K
 
 
 def test_degenerate_vectors_and_groups(embedded, problem):
@@ -484,7 +508,7 @@ def test_an_approximate_index_gives_nearly_the_same_and_is_built_again_after_loa
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert repr(again) == (
         "Reranker(mode='extended', n_candidates=6, "
-        "extended=ExtendedOptions(shortlist_tau=None, neighbour_index='approximate', fast=False))"
+        "extended=ExtendedOptions(shortlist_tau=None, n_ranked=None, neighbour_index='approximate', fast=False))"
     )
 
 

@@ -1,4 +1,4 @@
-"""Adjusted shortlists: scores of frequent classes are lowered before the top k, so fewer labels are missed."""
+"""Shortlists that miss fewer labels: scores of frequent classes are lowered before the top k, and k may be larger."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def list_adjustment(table: ClassTable, tau: float) -> FloatArray | None:
     return None if tau == 0.0 else -tau * table.log_counts
 
 
-def choose_shortlist_tau(calibration: CalibrationSet) -> float:
+def choose_shortlist_tau(calibration: CalibrationSet, width: int) -> float:
     """Return the τ with the best coverage of the calibration rows, and the smallest such τ if several are best.
 
     The label is on the shortlist more often if the candidates are chosen by g − τ·log(n+1).  Only one
@@ -33,6 +33,8 @@ def choose_shortlist_tau(calibration: CalibrationSet) -> float:
     Parameters
     ----------
     calibration : CalibrationSet
+    width : int
+        Number of candidates per row.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def choose_shortlist_tau(calibration: CalibrationSet) -> float:
         return 0.0
     rows = slice(0, None, -(-len(calibration.labels) // MOST_ROWS))
     above = _classes_above(calibration.all_scores[rows], calibration.labels[rows], calibration.table)
-    listed = above < calibration.shortlist.n_candidates
+    listed = above < width
     coverage = [dot(calibration.importance[rows], listed[:, column].astype(np.float64)) for column in range(len(TAUS))]
     return TAUS[int(np.argmax(coverage))]
 
@@ -66,12 +68,13 @@ def _classes_above(scores: AnyArray, labels: IntArray, table: ClassTable) -> Int
     return above
 
 
-def with_adjusted_list(calibration: CalibrationSet, tau: float) -> CalibrationSet:
-    """Return the calibration set with shortlists chosen with `tau`.  It is unchanged for τ = 0."""
-    adjustment = None if calibration.all_scores is None else list_adjustment(calibration.table, tau)
-    if adjustment is None or calibration.all_scores is None:
+def with_adjusted_list(calibration: CalibrationSet, tau: float, width: int) -> CalibrationSet:
+    """Return the calibration set with `width` candidates per row, chosen with `tau`.
+
+    It is unchanged if only shortlists were given, or if its shortlists are those already.
+    """
+    given, scores = calibration.shortlist, calibration.all_scores
+    if scores is None or (tau == 0.0 and width == given.n_candidates):
         return calibration
-    chosen = Shortlist.from_scores(
-        calibration.all_scores, calibration.shortlist.n_candidates, adjustment=adjustment
-    ).with_embeddings(calibration.shortlist.embeddings)
-    return replace(calibration, shortlist=chosen)
+    chosen = Shortlist.from_scores(scores, width, adjustment=list_adjustment(calibration.table, tau))
+    return replace(calibration, shortlist=chosen.with_embeddings(given.embeddings))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair._utils.arrays import PAD_ID, AnyArray, FloatArray, IntArray, softmax
+from repair._utils.arrays import PAD_ID, AnyArray, FloatArray, IntArray, read_only, softmax
 from repair._utils.lazy import lazy
 from repair._utils.parallel import even_blocks, map_row_blocks
 from repair.data.shortlist import Shortlist
@@ -158,8 +158,56 @@ class Ranking:
         """Return the first candidate of each row, −1 for a row without candidates."""
         return self.ids[:, 0]
 
+    def first(self, n_candidates: int) -> "Ranking":
+        """Return the best candidates of each row.
+
+        The base model's first choice is always among them, if need be in the last place, so no row that
+        the base had right becomes uncovered.
+
+        Parameters
+        ----------
+        n_candidates : int
+            Number of candidates to keep.  If only one is kept, it is the best one.
+
+        Returns
+        -------
+        Ranking
+            The ranking itself if it has no more candidates than that.
+
+        Examples
+        --------
+        >>> from repair import Ranking, Shortlist
+        >>> shortlist = Shortlist.from_scores([[3.0, 2.0, 1.0]], n_candidates=3)
+        >>> Ranking.from_scores(shortlist, [[0.0, 1.0, 2.0]]).first(2).ids.tolist()
+        [[2, 0]]
+        """
+        if n_candidates >= self.ids.shape[1]:
+            return self
+        kept = np.broadcast_to(np.arange(n_candidates), (len(self), n_candidates))
+        place = self.order.argmin(axis=1)
+        if n_candidates > 1 and (place >= n_candidates).any():
+            kept = kept.copy()
+            kept[:, -1] = np.where(place >= n_candidates, place, n_candidates - 1)
+        ids, scores, order = (
+            read_only(np.take_along_axis(a, kept, axis=1)) for a in (self.ids, self.scores, self.order)
+        )
+        beliefs = None if self.beliefs is None else _KeptBeliefs(self.beliefs, kept)
+        return Ranking(ids, scores, order, self.n_classes, self.class_names, beliefs)
+
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return the position of each row's label, where 0 is best, or −1 if it is not on the shortlist."""
         checked, _ = check_labels(labels, len(self), self.n_classes)
         match = (self.ids == checked[:, None]) & (self.ids != PAD_ID)
         return np.where(match.any(axis=1), match.argmax(axis=1), -1).astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _KeptBeliefs:
+    """The scores behind the probabilities, of the candidates that were kept."""
+
+    beliefs: Callable[[], FloatArray]
+    kept: AnyArray
+
+    def __call__(self) -> FloatArray:
+        """Return the scores in the order of the ranking."""
+        return np.take_along_axis(self.beliefs(), self.kept, axis=1)

@@ -103,7 +103,8 @@ def fit_problem(
         choice = Choice(lambda_theta=fit.lambda_theta, shrinkage="eb") if settings.evidence else Choice()
     return FittedState(
         correction=Correction(calibration.table, settings.tau, fit.offsets, terms, weights, np.array([scale])),
-        n_candidates=calibration.shortlist.n_candidates,
+        n_candidates=problem.n_candidates or calibration.shortlist.n_candidates,
+        n_ranked=calibration.shortlist.n_candidates,
         labels_are_names=calibration.labels_are_names,
         label_counts=calibration.label_counts(),
         label_shares=calibration.label_shares(settings.alpha),

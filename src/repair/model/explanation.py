@@ -55,6 +55,10 @@ class Explanation:
     candidates: tuple[CandidateExplanation, ...]
     names: dict[int, str]
 
+    def first(self, n_candidates: int) -> "Explanation":
+        """Return the explanation of the best candidates.  Ranks still count all candidates that were ranked."""
+        return Explanation(self.candidates[:n_candidates], self.names)
+
     def __str__(self) -> str:
         """Return a table with ranks, class, contributions, score and the classes that were overtaken."""
         if not self.candidates:

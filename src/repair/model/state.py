@@ -64,7 +64,7 @@ class FittedState:
     ----------
     correction : Correction
     n_candidates : int
-        Width k of the shortlists.
+        Number of candidates per row that are returned.
     labels_are_names : bool
         Whether predictions are class names.
     label_counts : ndarray (K,)
@@ -79,6 +79,8 @@ class FittedState:
     shrinkage : Shrinkage or None
     shortlist_tau : float, default 0.0
         Exponent τ used to build the shortlist.  0 gives the classifier's own shortlist.
+    n_ranked : int, default 0
+        Number of candidates per row that are ranked, if it is more than `n_candidates`.
     search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
         Records of the tuning, if it ran in this process.  They are not saved.
     """
@@ -93,6 +95,7 @@ class FittedState:
     information: FloatArray | None = None
     shrinkage: Shrinkage | None = None
     shortlist_tau: float = 0.0
+    n_ranked: int = 0
     search: GridSearchResult | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None
@@ -101,6 +104,16 @@ class FittedState:
     def calibration_prior(self) -> FloatArray:
         """The class shares under the weights of the fit."""
         return self.label_shares.smoothed
+
+    @property
+    def width(self) -> int:
+        """The number of candidates per row that are ranked."""
+        return max(self.n_candidates, self.n_ranked)
+
+    @property
+    def cuts(self) -> bool:
+        """Whether fewer candidates are returned than are ranked."""
+        return self.n_ranked > self.n_candidates
 
     @lazy
     def list_adjustment(self) -> FloatArray | None:

@@ -133,6 +133,7 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         "parameters": dict(model.parameters),
         "n_classes": correction.table.n_classes,
         "n_candidates": state.n_candidates,
+        "n_ranked": state.width,
         "tau": float(correction.tau),
         "strength": float(correction.strength),
         "shortlist_tau": float(state.shortlist_tau),
@@ -172,6 +173,9 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
     n_candidates = reader.integer("n_candidates", 1)
     if n_candidates > n_classes:
         raise reader.refuse(f"n_candidates is {n_candidates}, more than the {n_classes} classes")
+    n_ranked = reader.integer("n_ranked", n_candidates)
+    if n_ranked > n_classes:
+        raise reader.refuse(f"n_ranked is {n_ranked}, more than the {n_classes} classes")
     table = read_class_table(reader, n_classes, similarity)
     prior = reader.vector("calibration_prior", n_classes, low=0.0)
     if not (prior > 0).all() or abs(float(prior.sum()) - 1.0) > 1e-6:
@@ -193,6 +197,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         information=reader.optional_vector("information", n_classes, low=0.0),
         shrinkage=read_shrinkage(reader, n_classes),
         shortlist_tau=shortlist_tau,
+        n_ranked=n_ranked,
     )
 
 

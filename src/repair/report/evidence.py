@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import BoolArray, FloatArray, IntArray, softmax
+from repair._utils.arrays import PAD_ID, PAD_SCORE, BoolArray, FloatArray, IntArray, softmax
 from repair._utils.lazy import lazy
 from repair.data.calibration_set import CalibrationSet
 from repair.data.ranking import Ranking
@@ -63,9 +63,10 @@ class Evidence:
 
     def final_scores(self, dial: float | None) -> FloatArray:
         """Return every candidate's final score at a dial.  None means the dial of each model."""
-        scores = np.empty(self.shortlist.scores.shape)
+        scores = np.full(self.shortlist.scores.shape, PAD_SCORE)
         for part in self.parts:
-            scores[part.rows] = part.model.final_scores(part.shortlist, dial=dial)
+            width = part.shortlist.n_candidates
+            scores[part.rows, :width] = part.model.final_scores(part.shortlist, dial=dial)
         return scores
 
     @lazy
@@ -169,7 +170,9 @@ def on_held_out_rows(
 
 def _together(given: Shortlist, copies: CrossFit) -> Shortlist:
     """Return the shortlists of the copies, in the order of the rows."""
-    ids, scores = given.ids.copy(), given.scores.copy()
+    shape = len(given), max(part.shortlist.n_candidates for part in copies.parts)
+    ids, scores = np.full(shape, PAD_ID, dtype=np.int32), np.full(shape, PAD_SCORE)
     for part in copies.parts:
-        ids[part.rows], scores[part.rows] = part.shortlist.ids, part.shortlist.scores
+        width = part.shortlist.n_candidates
+        ids[part.rows, :width], scores[part.rows, :width] = part.shortlist.ids, part.shortlist.scores
     return Shortlist.from_candidates(ids, scores, given.n_classes)

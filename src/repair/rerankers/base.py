@@ -150,10 +150,11 @@ class ShortlistReranker(FittedAttributes):
         correction, adjustments = self._correction(), self._adjustments(dial, target_prior, class_costs)
         ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments))
         names = correction.table.class_names
-        if correction.strength == 1.0 and adjustments.beliefs_only:
-            return ranking if names is None else replace(ranking, class_names=names)
-        beliefs = _Beliefs(correction, shortlist, adjustments, ranking.order)
-        return replace(ranking, class_names=names, beliefs=beliefs)
+        if names is not None:
+            ranking = replace(ranking, class_names=names)
+        if correction.strength != 1.0 or not adjustments.beliefs_only:
+            ranking = replace(ranking, beliefs=_Beliefs(correction, shortlist, adjustments, ranking.order))
+        return ranking.first(self.state.n_candidates) if self.state.cuts else ranking
 
     def predict(
         self,
@@ -210,7 +211,8 @@ class ShortlistReranker(FittedAttributes):
         shortlist = self.shortlist(scores, embeddings)
         if len(shortlist) != 1:
             raise InputError(f"explain takes one row, but got {len(shortlist)}; pass scores[i] or shortlist.take([i])")
-        return explain_row(self._correction(), shortlist, self._adjustments(dial, target_prior, class_costs))
+        explanation = explain_row(self._correction(), shortlist, self._adjustments(dial, target_prior, class_costs))
+        return explanation.first(self.state.n_candidates) if self.state.cuts else explanation
 
     def final_scores(self, shortlist: Shortlist, *, dial: float | None = None) -> FloatArray:
         """Return every candidate's final score in base order, aligned with ``shortlist.ids``, −Inf on padding.
@@ -220,7 +222,10 @@ class ShortlistReranker(FittedAttributes):
         return self._correction().scores(shortlist, self._adjustments(dial, None, None))
 
     def shortlist(self, scores: ArrayLike | Shortlist, embeddings: ArrayLike | None = None) -> Shortlist:
-        """Return the shortlists that this model uses for new rows, with the row vectors that its terms need."""
+        """Return the shortlists that this model ranks for new rows, with the row vectors that its terms need.
+
+        They can have more than `n_candidates` candidates (see ``ExtendedOptions.n_ranked``).
+        """
         state = self.state
         table = state.correction.table
         aligned = align_columns(scores, table.class_names)
@@ -232,7 +237,7 @@ class ShortlistReranker(FittedAttributes):
             adjustment = state.list_adjustment
             if adjustment is not None and dense.shape[-1:] != adjustment.shape:
                 adjustment = None  # the number of classes is wrong, which raises an error below
-            shortlist = Shortlist.from_scores(dense, state.n_candidates, adjustment=adjustment)
+            shortlist = Shortlist.from_scores(dense, state.width, adjustment=adjustment)
         if shortlist.n_classes != table.n_classes:
             raise InputError(
                 f"scores are over {shortlist.n_classes} classes, but the model was fitted for {table.n_classes}; "
@@ -244,9 +249,10 @@ class ShortlistReranker(FittedAttributes):
     def shortlists_for(self, rows: CalibrationSet) -> Shortlist:
         """Return the shortlists that this model uses for validated rows: its own choice if all scores are known."""
         state, chosen = self.state, rows.shortlist
-        if state.list_adjustment is not None and rows.all_scores is not None:
-            adjusted = Shortlist.from_scores(rows.all_scores, chosen.n_candidates, adjustment=state.list_adjustment)
-            chosen = adjusted.with_embeddings(chosen.embeddings)
+        width = max(chosen.n_candidates, state.n_ranked)
+        if rows.all_scores is not None and (state.list_adjustment is not None or width > chosen.n_candidates):
+            own = Shortlist.from_scores(rows.all_scores, width, adjustment=state.list_adjustment)
+            chosen = own.with_embeddings(chosen.embeddings)
         return state.correction.prepared(chosen, rows.all_scores)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

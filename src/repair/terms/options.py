@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from repair.validation.checks import check_choice, check_number
+from repair.validation.checks import check_choice, check_count, check_number
 
 __all__ = ["INDICES", "ExtendedOptions"]
 
@@ -20,6 +20,11 @@ class ExtendedOptions:
         Exponent τ used to build the shortlist, which holds the best classes by g − τ·log(n+1).  By
         default it is the τ that puts the most labels of the calibration rows on the shortlist.
         Pass 0 to keep the classifier's own shortlist.
+    n_ranked : int, optional
+        Number of classes per row that are ranked before the best `n_candidates` of them are returned.
+        With embeddings, a class can be right that the classifier puts in place 20, so the default is
+        then 30 if the scores of all classes are known.  Without embeddings the default is
+        `n_candidates`.  More classes take more time.
     neighbour_index : {"exact", "approximate"}, default "exact"
         How neighbours are searched if there are embeddings.  "exact" compares each row with every
         labelled row.  "approximate" looks it up in an index and needs the extra ``neighbours``.
@@ -31,16 +36,20 @@ class ExtendedOptions:
     Examples
     --------
     >>> from repair import ExtendedOptions, Reranker
-    >>> Reranker("extended", extended=ExtendedOptions(shortlist_tau=0.0))
-    Reranker(mode='extended', extended=ExtendedOptions(shortlist_tau=0.0, neighbour_index='exact', fast=False))
+    >>> reranker = Reranker("extended", extended=ExtendedOptions(shortlist_tau=0.0))
+    >>> reranker.extended.shortlist_tau
+    0.0
     """
 
     shortlist_tau: float | None = None
+    n_ranked: int | None = None
     neighbour_index: str = "exact"
     fast: bool = False
 
     def __post_init__(self) -> None:
         if self.shortlist_tau is not None:
             check_number(self.shortlist_tau, "shortlist_tau", 0.0, 10.0)
+        if self.n_ranked is not None:
+            check_count(self.n_ranked, "n_ranked")
         check_choice(self.neighbour_index, "neighbour_index", INDICES)
         check_choice(self.fast, "fast", (True, False))

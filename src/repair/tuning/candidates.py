@@ -96,7 +96,7 @@ class ExtendedCandidate(Candidate):
         fitted_on, rows = calibration.take(np.flatnonzero(train)), np.flatnonzero(~train)
         problem = Problem.extended(fitted_on, self.terms, self.options, self.learned)
         state = fit_problem(problem, _evidence(self.settings), mode=str(self.choice.mode))
-        test = with_adjusted_list(calibration.take(rows), problem.shortlist_tau)
+        test = with_adjusted_list(calibration.take(rows), problem.shortlist_tau, state.width)
         lists = state.correction.prepared(test.shortlist, test.all_scores)
         return _scored(problem.calibration, test, state.correction.scores(lists, Adjustments(0.0)), dial)
 

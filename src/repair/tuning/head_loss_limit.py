@@ -69,7 +69,7 @@ def limit_head_loss(
     state = fitted.state
     if fitted.dial == 0.0 and state.correction.changes_nothing:
         return _with_strength(state, 1.0)  # this is the base order, which loses nothing
-    held_out = with_adjusted_list(held_out, state.shortlist_tau)
+    held_out = with_adjusted_list(held_out, state.shortlist_tau, state.width)
     if limit.exact:
         lists = state.correction.prepared(held_out.shortlist, held_out.all_scores)
         final: FloatArray | None = state.correction.scores(lists, Adjustments(fitted.dial))
