@@ -18,7 +18,7 @@ RESULTS = CACHE / "results"
 #: Written out for the same reason.
 TABLES = (
     "main, unconditional, signs, bootstrap, k, ablation, quintiles, distribution, trials or paper for each benchmark; "
-    "overview, gains, standing or beyond for all benchmarks together."
+    "overview, gains, standing, beyond or rivals for all benchmarks together."
 )
 
 

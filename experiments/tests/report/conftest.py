@@ -104,6 +104,59 @@ def _beyond(name, gap, *, accuracy=0.8, rows=500, p_value=0.001):
     return record
 
 
+def _contest(name, gaps, *, calibration=(0.70, 0.75), rows=500, p_value=0.001, resamples=10_000):
+    """Return a result with our methods, the base, and two rivals for each kind of information.
+
+    `gaps` are the differences of Auto and Extended to everybody else, and `calibration` the held-out accuracies of
+    the two rivals of each kind.
+    """
+    kinds = {
+        "scores": ("LogitAdj", "Vector scaling", "Auto", "Extended"),
+        "scores and embeddings": ("GDA", "ProKeR", "Auto+embeddings", "Extended+embeddings"),
+        "scores and unlabelled test rows": ("EM prior", "BBSE"),
+    }
+    record = _result(name)
+    record["data"]["test_rows"] = rows
+    record["setup"]["resamples"] = resamples
+    shared = {"own_list": True, "against": {}}
+    methods = {
+        "Base": {"metrics": _values(0.6), "role": "base", "information": "scores", **shared},
+        "REPAIR as published": {"metrics": _values(0.7), "role": "rival", "information": "scores", **shared},
+    }
+    for information, (first, second, *ours) in kinds.items():
+        for title, accuracy, figure in zip((first, second), (0.8, 0.75), calibration, strict=True):
+            about = {"role": "rival", "information": information, "calibration": {"accuracy": figure}}
+            methods[title] = {"metrics": _values(accuracy), **about, **shared}
+        for title in ours:
+            about = {"role": "ours", "information": information, "calibration": None}
+            methods[title] = {"metrics": _values(0.82), **about, **shared}
+    for title, one in methods.items():
+        if one["role"] == "ours":
+            others = [other for other in methods if other != title]
+            gap = gaps[0] if title.startswith("Auto") else gaps[1]
+            one["against"] = {other: _pair(*gap) for other in others}
+            for pair in one["against"].values():
+                for metric in pair.values():
+                    metric["difference"]["p_value"] = p_value
+    record["methods"] = methods
+    return record
+
+
+@pytest.fixture
+def make_contest():
+    return _contest
+
+
+@pytest.fixture
+def contests():
+    """Two benchmarks with rivals, a design entry that is better and a small judging entry that is worse."""
+    better, worse = (0.02, 0.01, 0.03), (-0.01, -0.02, -0.001)
+    return {
+        "massive": _contest("massive", (better, better), calibration=(0.70, 0.75)),
+        "rarebench": _contest("rarebench", (worse, better), calibration=(0.75, 0.70), rows=71, p_value=0.04),
+    }
+
+
 @pytest.fixture
 def make_beyond():
     return _beyond

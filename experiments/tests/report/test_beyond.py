@@ -46,8 +46,8 @@ def test_the_command_prints_it_and_the_summary_opens_with_it(tmp_path, beyond_re
 def test_the_limits_of_the_headline_stand_before_its_figures(beyond_results):
     text = "\n\n".join(headline(beyond_results))
     opening = " ".join(text[: text.index("**Accuracy over all rows")].split())
-    assert "was designed while we could see test rows of twelve of the benchmark entries" in opening
-    assert "The rivals got no embeddings" in opening
+    assert "was first designed while we could see test rows of twelve of the benchmark entries" in opening
+    assert "The rivals in these tables get no embeddings" in opening
     assert "The 3 benchmark entries come from 1 data set" in opening
 
 

@@ -57,6 +57,16 @@ def test_who_is_above_is_named_but_not_our_own_forms(beyond_results):
     ]
 
 
+def test_who_gets_more_information_may_be_above(contests):
+    below = {"low": -0.2, "high": -0.1}
+    for first in ("Extended", "Extended+embeddings"):
+        for pair in contests["massive"]["methods"][first]["against"].values():
+            pair["accuracy"]["difference"] |= below
+    others = {other for name, other in worse_pairs(contests, "Extended") if name == "massive"}
+    assert others == {"Base", "REPAIR as published", "LogitAdj", "Vector scaling"}
+    assert {other for _, other in worse_pairs(contests, "Extended+embeddings")} == others | {"GDA", "ProKeR"}
+
+
 def test_parts_are_paired_differences_and_their_mean(beyond_results):
     gap = beyond_results["open"]["methods"]["Extended"]["against"]["Extended, base's list"]["accuracy"]["difference"]
     gap |= {"estimate": 0.03, "low": 0.01, "high": 0.05}

@@ -6,11 +6,11 @@ from repair_bench.report.beyond_targets import mean_targets, standing_targets, w
 def test_means_are_held_against_what_was_wanted(beyond_results):
     rows = {line[0]: line[1:] for line in mean_targets(beyond_results).rows}
     assert rows["all rows, Extended"] == [
-        "≥ 5 %",
-        "+8.7 % (mean of 3): reached",
+        "≥ 12 %",
+        "+8.7 % (mean of 3): not reached",
         "+15.0 % (mean of 2): reached",
     ]
-    assert rows["all rows, Extended+embeddings"] == ["≥ 20 %", "–", "–"]
+    assert rows["all rows, Extended+embeddings"] == ["≥ 25 %", "–", "–"]
     del beyond_results["better"]
     rows = {line[0]: line[1:] for line in mean_targets(beyond_results).rows}
     assert rows["all rows, Extended"][1] == "+3.0 % (mean of 2): not reached"

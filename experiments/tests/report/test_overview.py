@@ -24,6 +24,21 @@ def test_every_method_of_every_benchmark_has_a_cell(results):
     assert everything.rows[0] == ["massive", "50.0", "61.5", "–"]
 
 
+def test_methods_with_different_information_are_in_different_tables(contests):
+    *_, scores, embedded, test_rows = overview_tables(contests)
+    assert scores.caption.startswith("Methods that get scores only: accuracy over all rows")
+    assert scores.header[1:] == ["Base", "REPAIR as published", "LogitAdj", "Vector scaling", "Auto", "Extended"]
+    assert "scores and embeddings" in embedded.caption
+    assert embedded.header[1:] == ["GDA", "ProKeR", "Auto+embeddings", "Extended+embeddings"]
+    assert test_rows.header[1:] == ["EM prior", "BBSE"]
+    assert test_rows.rows[0] == ["massive", "80.0", "75.0"]
+
+
+def test_only_our_methods_are_held_against_others(contests):
+    firsts = [line[0] for line in standing_tables(contests)[0].rows]
+    assert firsts == ["Auto", "Extended", "Auto+embeddings", "Extended+embeddings"]
+
+
 def test_who_takes_its_own_shortlists_is_compared_over_all_rows_only(own_list_result):
     covered, everything = overview_tables({"birds": own_list_result})
     assert "Extended" not in covered.header

@@ -15,7 +15,7 @@ def test_percent_and_plain_numbers_with_their_spread(result):
     first, second = rows("main", result)
     assert first[:4] == ["Classwise", "50.0 ± 1.0", "50.0 ± 1.0", "0.500 ± 0.010"]  # MRR is no percentage
     assert second[:2] == ["Pairwise", "61.5"]  # one trial has no spread
-    assert rows("unconditional", result)[1] == ["Pairwise", *["61.5"] * 4]
+    assert rows("unconditional", result)[1] == ["Pairwise", "scores only", *["61.5"] * 4]
 
 
 def test_signs_and_differences_name_their_pair(result):
@@ -48,6 +48,16 @@ def test_who_takes_its_own_shortlists_is_in_no_column_over_covered_rows(own_list
     *_, covered, everything = [one for one in tables("bootstrap", own_list_result) if one.caption.startswith("Fit")]
     assert (len(covered.rows), len(everything.rows)) == (3, 4)
     assert short_trials(own_list_result)[0].rows[-1][1:] == ["–", "–", "–", "64.0, 64.0 [64.0]"]
+
+
+def test_what_each_method_gets_is_shown_over_all_rows_and_many_own_lists_are_only_counted(contests):
+    (table,) = tables("unconditional", contests["massive"])
+    assert table.header[:2] == ["method", "gets"]
+    gets = {line[0]: line[1] for line in table.rows}
+    assert gets["Auto"] == "scores only"
+    assert gets["GDA"] == gets["Auto+embeddings"] == "scores and embeddings"
+    contests["massive"]["methods"]["Base"]["own_list"] = False
+    assert "(without the 11 methods that build their own shortlists)" in tables("main", contests["massive"])[0].caption
 
 
 def test_pairs_with_a_list_of_their_own_are_compared_over_all_rows(own_list_result):

@@ -139,6 +139,30 @@ def test_everything_is_written(go, tmp_path):
     assert (tmp_path / "out" / "massive.txt").read_text(encoding="utf-8") == all_tables(result)
 
 
+def test_a_result_says_what_each_method_is_and_compares_only_ours(go):
+    result, _ = go(methods=("base", "logit_adjustment", "vector_scaling", "em_prior", "classwise", "pairwise"))
+    methods = result["methods"]
+    assert {title: one["role"] for title, one in methods.items()} == {
+        "Base": "base",
+        "LogitAdj": "rival",
+        "Vector scaling": "rival",
+        "EM prior": "rival",
+        "Classwise": "ours",
+        "Pairwise": "ours",
+    }
+    assert methods["EM prior"]["information"] == "scores and unlabelled test rows"
+    assert {methods[title]["information"] for title in methods if title != "EM prior"} == {"scores"}
+    for title in methods:
+        compared = set(methods) - {title} if title in ("Classwise", "Pairwise") else set()
+        assert set(methods[title]["against"]) == compared
+        assert not result["by_k"]["5"].get(title, {}).get("against")
+    base = methods["Base"]["calibration"]["accuracy"]
+    for title in ("LogitAdj", "Vector scaling", "EM prior"):
+        assert base - 0.05 < methods[title]["calibration"]["accuracy"] < 1.0
+    assert methods["Pairwise"]["calibration"] is None
+    assert len(methods["Vector scaling"]["trade_off"]["macro"]) == len(methods["Pairwise"]["trade_off"]["dials"])
+
+
 def test_a_long_tailed_training_part_is_longer_tailed(go):
     plain, tailed = go(methods=("base",))[0], go("massive_lt", methods=("base",))[0]
     assert (tailed["data"]["smallest_class"], plain["data"]["smallest_class"]) == (2, 8)

@@ -23,10 +23,25 @@ from repair_bench.rivals.stack import StackAll, StackScores
 from repair_bench.rivals.transductive import Bbse, EmPrior
 from repair_bench.rivals.trees import LightgbmEmbeddings, LightgbmScores
 
-__all__ = ["EMBEDDINGS", "METHODS", "QUICK", "SCORES", "TEST_ROWS", "Method", "check_names", "choose"]
+__all__ = [
+    "BASE",
+    "EMBEDDINGS",
+    "METHODS",
+    "OURS",
+    "QUICK",
+    "RIVAL",
+    "SCORES",
+    "TEST_ROWS",
+    "Method",
+    "check_names",
+    "choose",
+]
 
 #: The kinds of information that methods use.  Only methods with the same kind should be compared.
 SCORES, EMBEDDINGS, TEST_ROWS = "scores", "scores and embeddings", "scores and unlabelled test rows"
+#: What a method is in comparisons: the base order, one of ours, or a rival, which is a method by others or the
+#: published form of REPAIR.
+BASE, OURS, RIVAL = "base", "ours", "rival"
 
 Make = Callable[[int, Mapping[str, float] | None], ShortlistReranker]
 
@@ -55,6 +70,8 @@ class Method:
     information : str
         What the method gets besides labels and class counts: `SCORES`, `EMBEDDINGS` (which include the
         labelled training rows) or `TEST_ROWS` (the unlabelled test rows as one batch).
+    role : str
+        `BASE`, `OURS` or `RIVAL`.
     """
 
     title: str
@@ -65,6 +82,7 @@ class Method:
     all_classes: bool = False
     equal_group_weight: bool = True
     information: str = SCORES
+    role: str = OURS
 
 
 def _library(name: str, *, needs: tuple[str, ...] | None = None, **details: Any) -> Method:
@@ -90,7 +108,9 @@ def _rival(title: str, rival: type[ScoreRival], information: str) -> Method:
     """Return a rival, which ranks all classes and takes its shortlists from its own final scores."""
     reads = rival.reads_embeddings
     needs = ("embeddings",) if reads else ()
-    return Method(title, lambda k, _: rival(k), needs, embeddings=reads, own_list=True, information=information)
+    return Method(
+        title, lambda k, _: rival(k), needs, embeddings=reads, own_list=True, information=information, role=RIVAL
+    )
 
 
 def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
@@ -100,24 +120,29 @@ def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
 COUNTS = ("class_counts",)
 VECTORS = ("class_counts", "embeddings")
 METHODS = {
-    "base": _library("base"),
-    "logit_adjustment": _library("logit_adjustment"),
-    "tau_normalization": _library("tau_normalization"),
-    "temperature": _library("temperature"),
+    "base": _library("base", role=BASE),
+    "logit_adjustment": _library("logit_adjustment", role=RIVAL),
+    "tau_normalization": _library("tau_normalization", role=RIVAL),
+    "temperature": _library("temperature", role=RIVAL),
     "classwise": _library("classwise"),
     "classwise_temperature": _library("classwise_temperature"),
     "pairwise_only": _library("pairwise_only"),
     "pairwise_ridge": Method("Pairwise, no shrinkage", _ridge),
     "pairwise": _library("pairwise"),
     # The paper's runs do not use groups: every row counts once.
-    "published": _library("published", needs=COUNTS, equal_group_weight=False),
-    "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), COUNTS),
+    "published": _library("published", needs=COUNTS, equal_group_weight=False, role=RIVAL),
+    "lambdarank": Method("LambdaRank", lambda k, _: LambdaRank(k), COUNTS, role=RIVAL),
     "extended_base_list": Method("Extended, base's list", _base_list, COUNTS),
     "extended_embeddings_base_list": Method(
         "Extended+embeddings, base's list", _base_list, VECTORS, embeddings=True, information=EMBEDDINGS
     ),
     "logit_adjustment_all": Method(
-        "LogitAdj over all classes", lambda k, _: LogitAdjustment(k), COUNTS, own_list=True, all_classes=True
+        "LogitAdj over all classes",
+        lambda k, _: LogitAdjustment(k),
+        COUNTS,
+        own_list=True,
+        all_classes=True,
+        role=RIVAL,
     ),
     "auto": _library("auto", own_list=True),
     "extended": _library("extended", needs=COUNTS, own_list=True),

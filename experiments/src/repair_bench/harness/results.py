@@ -1,7 +1,7 @@
 """The results of a run: one comparison of all methods, and everything about it as one JSON document."""
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from repair.stats.row_weights import equal_group_weights
 from repair.validation.checks import check_group_codes
 from repair_bench.bases.base_scores import BaseScores
 from repair_bench.harness.benchmark import NOT_PUBLISHED, Benchmark
+from repair_bench.harness.methods import OURS
 from repair_bench.harness.stages import Outcome, library_versions
 
 __all__ = ["FIRST", "SECOND", "join", "method_record", "quintiles", "result_record"]
@@ -60,8 +61,8 @@ def join(outcomes: Mapping[str, Outcome], base: BaseScores, resamples: int) -> C
     )
 
 
-def method_record(comparison: Comparison, title: str) -> dict[str, Any]:
-    """Return every number of one method, and how it compares with every other method."""
+def method_record(comparison: Comparison, title: str, others: Iterable[str] = ()) -> dict[str, Any]:
+    """Return every number of one method, and how it compares with some others."""
     metrics = {}
     for metric in COMPARED:
         low, high = comparison.interval(title, metric)
@@ -74,7 +75,7 @@ def method_record(comparison: Comparison, title: str) -> dict[str, Any]:
             "high": high,
         }
     against = {}
-    for other in comparison.methods:
+    for other in others:
         if other != title:
             signs, gaps = comparison.signs(title, other), comparison.difference(title, other)
             against[other] = {
@@ -109,11 +110,17 @@ def result_record(
     settings: Mapping[str, Any],
     seconds: Mapping[str, float],
 ) -> dict[str, Any]:
-    """Return the whole result as JSON values.  NaN becomes null."""
+    """Return the whole result as JSON values.  NaN becomes null.
+
+    ``against`` holds the paired differences of our methods to every other method.  Rivals and the base
+    are not compared with each other, and at other shortlist lengths no methods are.
+    """
     methods = {}
     for title in comparison.methods:
         about = {name: value for name, value in accounts[title].items() if name != "setup"}
-        methods[title] = {**about, **method_record(comparison, title)}
+        # All pairs of methods would make the file several times as large.  Tables compare ours with others.
+        others = comparison.methods if about["role"] == OURS else ()
+        methods[title] = {**about, **method_record(comparison, title, others)}
     record = {
         "library": "repair",
         "version": repair.__version__,

@@ -4,26 +4,22 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import repair
 from repair._utils.arrays import AnyArray
-from repair._utils.json import plain
-from repair.comparison.resampled_metrics import COMPARED
 from repair_bench.bases.base_scores import BaseScores
 from repair_bench.data.packing import pack, unpack
 from repair_bench.data.problem import Problem
 from repair_bench.harness.benchmark import Benchmark
 from repair_bench.harness.cache import Cache, Made, file_marks
-from repair_bench.harness.methods import METHODS, Method
-from repair_bench.harness.trade_off import trade_off
+from repair_bench.harness.methods import METHODS
+from repair_bench.harness.one_method import Say, measure_method
 
 __all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 
@@ -46,15 +42,16 @@ NOT_DATA = (
     *NOT_RESULTS,
     "repair_bench/running/*",
     "repair_bench/rivals/*",
-    *(f"repair_bench/harness/{name}.py" for name in ("methods", "lambdarank", "results")),
+    *(
+        f"repair_bench/harness/{name}.py"
+        for name in ("methods", "lambdarank", "one_method", "held_out", "trade_off", "results")
+    ),
 )
 #: The code that makes data and base scores.
 DATA_CODE = ("repair_bench", "repair/similarity", "repair/demo")
 ALL_CODE = ("repair", "repair_bench")
 #: Folder in the cache in which bases keep vectors of texts.
 EMBEDDINGS = "embeddings"
-
-Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +67,7 @@ class Outcome:
     rows : dict of ndarray (n,)
         One value per test row, as in ``Comparison.rows``.
     account : dict
-        Model, mode, chosen parameters, notes, seconds and setup.  The seconds are process time, so
-        they do not depend on what else the machine does.
+        What `repair_bench.harness.one_method.measure_method` says about the method.
     """
 
     trials: AnyArray
@@ -121,7 +117,7 @@ class Stages:
         settings = {"method": repr(model), "n_candidates": n_candidates, "trials": trials, "protocol_seed": seed}
 
         def make() -> tuple[dict[str, AnyArray], dict[str, Any]]:
-            return _compared(METHODS[name], model, base, trials, seed, self.say)
+            return measure_method(METHODS[name], model, base, trials, seed, self.say)
 
         arrays, account = self._cached(f"method-{name}-k{n_candidates}", self._method_mark() | settings, make)
         rows = {key.removeprefix("rows."): value for key, value in arrays.items() if key.startswith("rows.")}
@@ -171,45 +167,6 @@ class Stages:
         with one_thread():
             scores = base(problem)
         return pack(scores), {"seconds": time.process_time() - start}
-
-
-def _compared(
-    method: Method, model: Any, base: BaseScores, trials: int, seed: int, say: Say
-) -> tuple[dict[str, AnyArray], dict[str, Any]]:
-    from repair.comparison.compare import compare
-
-    start, title = time.process_time(), method.title
-    calibration, test = base.sets_with_embeddings if method.embeddings else (base.calibration, base.test)
-    calibration = replace(calibration, equal_group_weight=method.equal_group_weight)
-    # The subsamples depend only on the seed, so methods that are run one by one get the same ones.
-    # The bootstrap resamples are drawn later, for all methods together.
-    found = compare(
-        {title: model},
-        calibration,
-        test,
-        trials=trials,
-        resamples=1,
-        random_state=seed,
-        progress=lambda done, total, label: say(f"  {label} ({done} of {total})"),
-    )
-    fitted = found.models[title]
-    account = {
-        "title": title,
-        "own_list": method.own_list,
-        "model": repr(model),
-        "mode": fitted.mode_,
-        "chosen": fitted.chosen_.to_dict(),
-        "notes": list(fitted.fit_summary_.notes),
-        "seconds": time.process_time() - start,
-        "setup": vars(found.setup),
-        "trade_off": trade_off(fitted, test, base),
-    }
-    arrays: dict[str, AnyArray] = {
-        "trials": np.stack([found.trials[title][metric] for metric in COMPARED], axis=1),
-        "full": np.array([found.full[title][metric] for metric in COMPARED]),
-        **{f"rows.{name}": values for name, values in found.rows[title].items()},
-    }
-    return arrays, plain(account)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ DIALS = tuple(round(0.1 * step, 1) for step in range(-10, 21))
 
 
 def trade_off(model: ShortlistReranker, test: ScoreSet, base: BaseScores) -> dict[str, Any]:
-    """Return the accuracy over all rows of rare and of frequent classes, for every dial.
+    """Return accuracies over all rows for every dial: of rare, frequent and all classes, and the mean over classes.
 
     The dial adds t·log(1/prior) to the final scores, so one reranking is enough for all dials.
 
@@ -32,7 +32,8 @@ def trade_off(model: ShortlistReranker, test: ScoreSet, base: BaseScores) -> dic
     Returns
     -------
     dict
-        ``dials``, ``rare``, ``frequent`` and ``accuracy``, lists of equal length.
+        ``dials``, ``rare``, ``frequent``, ``accuracy`` and ``macro``, lists of equal length.  Macro is the
+        mean over the classes that have test rows.
     """
     scores = test.scores if model.uses_all_scores else test.shortlist(model.n_candidates)
     ranking = model.rerank(scores, embeddings=test.embeddings, dial=0.0)
@@ -41,11 +42,14 @@ def trade_off(model: ShortlistReranker, test: ScoreSet, base: BaseScores) -> dic
     rarity = -np.log((base.class_counts + 1.0) / (base.class_counts + 1.0).sum())
     added = rarity[np.maximum(ranking.ids, 0)]
     is_rare = rare_classes(base.class_counts)[base.test_labels]
-    found: dict[str, Any] = {"dials": list(DIALS), "rare": [], "frequent": [], "accuracy": []}
+    _, classes = np.unique(base.test_labels, return_inverse=True)
+    class_weights = np.bincount(classes, weights)
+    found: dict[str, Any] = {"dials": list(DIALS), "rare": [], "frequent": [], "accuracy": [], "macro": []}
     for dial in DIALS:
         first = (ranking.scores + dial * added).argmax(axis=1)
         right = ranking.ids[np.arange(len(first)), first] == base.test_labels
         for name, which in (("rare", is_rare), ("frequent", ~is_rare), ("accuracy", np.ones(len(right), dtype=bool))):
             total = weights[which].sum()
             found[name].append(float((weights * right)[which].sum() / total) if total > 0 else None)
+        found["macro"].append(float((np.bincount(classes, weights * right) / class_weights).mean()))
     return found

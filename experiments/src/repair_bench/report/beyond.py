@@ -15,6 +15,7 @@ from repair_bench.report.beyond_frontier import frontier_table
 from repair_bench.report.beyond_targets import mean_targets, standing_targets, worse_sentence
 from repair_bench.report.entries import entries_text
 from repair_bench.report.numbers import EMBEDDED, EXTENDED, PUBLISHED, Result, number
+from repair_bench.report.rivals_page import has_rivals
 from repair_bench.report.table import AbsentError, Table
 
 __all__ = ["beyond_page", "beyond_tables", "headline"]
@@ -51,7 +52,12 @@ def _parts(results: Results) -> list[list[Table | str]]:
         raise AbsentError(f"no benchmark has {EXTENDED} or {EMBEDDED} together with {PUBLISHED}; run both on one")
     run = [first for first in FIRSTS if any(first in record["methods"] for record in compared.values())]
     return [
-        [text.OPENING, entries_text(compared), _accuracy_table(compared)],
+        [
+            text.OPENING,
+            text.SAME_INFORMATION if has_rivals(results) else "",
+            entries_text(compared),
+            _accuracy_table(compared),
+        ],
         [text.TARGETS, mean_targets(compared), standing_targets(compared), worse_sentence(compared)],
         [text.CLOSURE, closure_table(compared)],
         [text.DIFFERENCES, count_table(compared), *(difference_table(compared, first) for first in run)],

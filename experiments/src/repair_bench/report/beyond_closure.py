@@ -1,4 +1,4 @@
-"""How much of the error that the published method leaves is closed by the extended mode."""
+"""How much of the error that another method leaves is closed by ours, first of all that of the published method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,16 @@ import numpy as np
 from repair_bench.report.numbers import EMBEDDED, EXTENDED, PUBLISHED, Result, against, interval, number
 from repair_bench.report.table import Table
 
-__all__ = ["CLOSURES", "SMALL", "Closure", "closure_table", "closures", "mean_closure"]
+__all__ = [
+    "CLOSURES",
+    "SMALL",
+    "Closure",
+    "closure",
+    "closure_cell",
+    "closure_table",
+    "closures",
+    "mean_closure",
+]
 
 #: A second mean excludes benchmarks with fewer test rows, where a single row changes the share by much.
 SMALL = 200
@@ -24,36 +33,40 @@ SHARE = "accuracy"  # shares are printed like accuracies
 
 @dataclass(frozen=True)
 class Closure:
-    """A share of the published error, with its interval."""
+    """A share of another method's error, with its interval."""
 
     estimate: float
     low: float | None
     high: float | None
 
 
-def closures(results: Mapping[str, Result], title: str, metric: str) -> dict[str, Closure]:
-    """Return the closed share of the published error, for each benchmark on which it is defined.
+def closure(record: Result, title: str, other: str, metric: str) -> Closure | None:
+    """Return the share of another method's error that a method closes, or None if it is not defined.
 
-    The share is the paired difference of the fits on all calibration rows, divided by the published
-    error.  The ends of its interval are divided by the same error, which is taken as known.
+    The share is the paired difference of the fits on all calibration rows, divided by the error of the
+    other method.  The ends of its interval are divided by the same error, which is taken as known.
     """
-    shares = {}
-    for name, record in results.items():
-        pair = against(record, title, PUBLISHED)
-        gap = None if pair is None else pair[metric]["difference"]
-        if gap is None or gap["estimate"] is None:
-            continue
-        error = 1 - record["methods"][PUBLISHED]["metrics"][metric]["full"]
-        if error > 0:
-            low, high = (None if gap[end] is None else gap[end] / error for end in ("low", "high"))
-            shares[name] = Closure(gap["estimate"] / error, low, high)
-    return shares
+    pair = against(record, title, other)
+    gap = None if pair is None else pair[metric]["difference"]
+    if gap is None or gap["estimate"] is None:
+        return None
+    error = 1 - record["methods"][other]["metrics"][metric]["full"]
+    if error <= 0:
+        return None
+    low, high = (None if gap[end] is None else gap[end] / error for end in ("low", "high"))
+    return Closure(gap["estimate"] / error, low, high)
+
+
+def closures(results: Mapping[str, Result], title: str, metric: str) -> dict[str, Closure]:
+    """Return the closed share of the published error, for each benchmark on which it is defined."""
+    shares = {name: closure(record, title, PUBLISHED, metric) for name, record in results.items()}
+    return {name: share for name, share in shares.items() if share is not None}
 
 
 def mean_closure(results: Mapping[str, Result], column: str, smallest: int = 0) -> tuple[float | None, int]:
     """Return the mean share over the benchmarks with at least `smallest` test rows, and their number."""
     large = {name: record for name, record in results.items() if record["data"]["test_rows"] >= smallest}
-    estimates = [closure.estimate for closure in closures(large, *CLOSURES[column]).values()]
+    estimates = [share.estimate for share in closures(large, *CLOSURES[column]).values()]
     return (float(np.mean(estimates)) if estimates else None), len(estimates)
 
 
@@ -61,7 +74,7 @@ def closure_table(results: Mapping[str, Result]) -> Table:
     """Return the shares per benchmark, and their means with and without small benchmarks."""
     columns = [closures(results, *CLOSURES[column]) for column in CLOSURES]
     rows = [
-        [name, f"{record['data']['test_rows']:,}", *(_cell(column.get(name)) for column in columns)]
+        [name, f"{record['data']['test_rows']:,}", *(closure_cell(column.get(name)) for column in columns)]
         for name, record in results.items()
     ]
     for smallest, title in ((0, "mean"), (SMALL, f"mean, at least {SMALL} test rows")):
@@ -75,8 +88,9 @@ def _means(results: Mapping[str, Result], smallest: int) -> Sequence[str]:
     return ["–" if mean is None else f"{number(mean, SHARE, '+')} (of {count})" for mean, count in means]
 
 
-def _cell(closure: Closure | None) -> str:
-    if closure is None:
+def closure_cell(share: Closure | None) -> str:
+    """Return a share with its interval, in per cent."""
+    if share is None:
         return "–"
-    ends = interval({"low": closure.low, "high": closure.high}, SHARE, "+")
-    return f"{number(closure.estimate, SHARE, '+')} ({ends})"
+    ends = interval({"low": share.low, "high": share.high}, SHARE, "+")
+    return f"{number(share.estimate, SHARE, '+')} ({ends})"

@@ -1,4 +1,4 @@
-"""Differences of the extended mode to its rivals over all rows, with one correction for all comparisons."""
+"""Differences of our methods to rivals over all rows, with one correction for all comparisons of a method."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair.stats.paired_gains import holm
+from repair_bench.report.information import knows_no_more
 from repair_bench.report.numbers import (
     AUTO,
     EMBEDDED,
@@ -25,9 +26,11 @@ __all__ = [
     "RIVALS",
     "Verdict",
     "ablation_table",
+    "count_cell",
     "count_table",
     "difference_table",
     "family",
+    "gap_cell",
     "side_table",
     "worse_pairs",
 ]
@@ -67,11 +70,11 @@ class Verdict:
     corrected: int
 
 
-def family(results: Mapping[str, Result], first: str) -> dict[tuple[str, str], Verdict]:
-    """Return the differences of one method to all `RIVALS`, by benchmark and rival, as one family for Holm."""
+def family(results: Mapping[str, Result], first: str, rivals: Sequence[str] = RIVALS) -> dict[tuple[str, str], Verdict]:
+    """Return the differences of one method to all rivals, by benchmark and rival, as one family for Holm."""
     gaps = {}
     for name, record in results.items():
-        for rival in RIVALS:
+        for rival in rivals:
             pair = against(record, first, rival)
             if pair is not None and pair[METRIC]["difference"]["p_value"] is not None:
                 gaps[name, rival] = pair[METRIC]["difference"]
@@ -101,7 +104,7 @@ def count_table(results: Mapping[str, Result]) -> Table:
     for first in FIRSTS:
         verdicts = family(results, first)
         columns = [[verdict for (_, other), verdict in verdicts.items() if other == rival] for rival in RIVALS]
-        rows.append([first, *(_counts(column) for column in columns)])
+        rows.append([first, *(count_cell(column) for column in columns)])
     caption = "Number of benchmarks significantly above / below the rival, after Holm (and without correction)"
     return Table(caption, ["method", *(f"against {rival}" for rival in RIVALS)], rows)
 
@@ -122,13 +125,15 @@ def side_table(results: Mapping[str, Result]) -> Table:
 def worse_pairs(results: Mapping[str, Result], first: str) -> list[tuple[str, str]]:
     """Return the benchmarks and methods that one method is significantly below, by the interval alone.
 
-    The other forms of the extended mode, including `auto`, are not counted.
+    Methods that get more information and the other forms of the extended mode, including `auto`, are not
+    counted.
     """
     worse = []
     for name, record in results.items():
         others = [title for title in record["methods"] if not title.startswith((EXTENDED, AUTO))]
         for other in others if first in record["methods"] else ():
-            if significant(against(record, first, other)[METRIC]["difference"]) == -1:
+            pair = against(record, first, other) if knows_no_more(record, other, first) else None
+            if pair is not None and significant(pair[METRIC]["difference"]) == -1:
                 worse.append((name, other))
     return worse
 
@@ -142,7 +147,7 @@ def ablation_table(results: Mapping[str, Result]) -> Table:
         ]
         for name, record in results.items()
     }
-    rows = [[name, *(_gap(gap) for gap in line)] for name, line in gaps.items()]
+    rows = [[name, *(gap_cell(gap) for gap in line)] for name, line in gaps.items()]
     columns = [[gap["estimate"] for gap in column if gap is not None] for column in zip(*gaps.values(), strict=True)]
     rows.append(["mean", *(_mean(column) for column in columns)])
     caption = "What the parts bring: accuracy over all rows in points, with interval (* if it excludes zero)"
@@ -150,17 +155,19 @@ def ablation_table(results: Mapping[str, Result]) -> Table:
 
 
 def _cell(verdict: Verdict | None) -> str:
-    return "–" if verdict is None else f"{_gap(verdict.difference)}, p {p_value(verdict.p_holm)}"
+    return "–" if verdict is None else f"{gap_cell(verdict.difference)}, p {p_value(verdict.p_holm)}"
 
 
-def _gap(difference: Result | None) -> str:
+def gap_cell(difference: Result | None) -> str:
+    """Return a difference with its interval, and a star if the interval excludes zero."""
     if difference is None:
         return "–"
     mark = " *" if significant(difference) else ""
     return f"{number(difference['estimate'], METRIC, '+')} ({interval(difference, METRIC, '+')}){mark}"
 
 
-def _counts(verdicts: Sequence[Verdict]) -> str:
+def count_cell(verdicts: Sequence[Verdict]) -> str:
+    """Return how many differences are significantly above / below zero after Holm, and in brackets without it."""
     if not verdicts:
         return "–"
     corrected, alone = [verdict.corrected for verdict in verdicts], [verdict.alone for verdict in verdicts]

@@ -4,12 +4,36 @@ from collections.abc import Mapping
 
 from repair_bench.report.numbers import Result
 
-__all__ = ["entries_text"]
+__all__ = ["DESIGN", "JUDGING", "entries_text"]
 
 #: Entries with a long tail that was made by leaving out rows.
 MADE_TAILS = ("massive_lt", "massive_lt_minilm", "huffpost_41", "huffpost_41_minilm", "caltech101", "flowers102")
 SEMI_SYNTHETIC = "cifar100"
 OTHER_BASE = "_minilm"
+#: Entries on whose calibration rows changes since the rivals were added may be designed.
+DESIGN = (
+    "massive",
+    "massive_lt",
+    "massive_minilm",
+    "massive_lt_minilm",
+    "huffpost_natural",
+    "huffpost_41",
+    "huffpost_natural_minilm",
+    "huffpost_41_minilm",
+    "flowers102",
+)
+#: Entries of which no row may be used for design.
+JUDGING = (
+    "goemotions",
+    "goemotions_minilm",
+    "few_tk",
+    "few_tk_minilm",
+    "phenopackets",
+    "caltech101",
+    "cifar100",
+    "rarebench",
+    "rarebench_source",
+)
 
 
 def entries_text(results: Mapping[str, Result]) -> str:

@@ -91,9 +91,9 @@ def p_value(value: float | None) -> str:
 
 
 def against(result: Result, first: str, second: str) -> Any:
-    """Return how one method compares with another, by metric, or None if one of them was not run."""
+    """Return how one method compares with another, by metric, or None if one was not run or they are not compared."""
     methods = result["methods"]
-    return methods[first]["against"][second] if first in methods and second in methods else None
+    return methods[first].get("against", {}).get(second) if first in methods and second in methods else None
 
 
 def on_base_list(result: Result) -> dict[str, Any]:

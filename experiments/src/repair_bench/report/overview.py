@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from repair_bench.report.beyond import beyond_tables
+from repair_bench.report.information import information_of, is_ours, shown_information
 from repair_bench.report.numbers import (
     ALL_ROW_PAIRS,
     PAIRS,
@@ -13,6 +14,7 @@ from repair_bench.report.numbers import (
     on_base_list,
     significant,
 )
+from repair_bench.report.rivals_page import rival_tables
 from repair_bench.report.table import AbsentError, Table
 
 __all__ = ["OVERVIEWS", "gain_tables", "overview_tables", "standing_tables"]
@@ -27,17 +29,8 @@ RIVALS = (
     "REPAIR as published",
     "LambdaRank",
 )
-#: Methods that get no row of their own in these comparisons, because we do not propose them.
-NOT_FIRST = (
-    "Base",
-    "LogitAdj",
-    "LogitAdj over all classes",
-    "τ-norm",
-    "Temperature",
-    "LambdaRank",
-    "Pairwise-only",
-    "REPAIR as published",
-)
+#: A method of ours that gets no row of its own in these comparisons, because we do not propose it.
+NOT_PROPOSED = "Pairwise-only"
 ALL_ROWS = "accuracy"
 #: Metrics of the comparisons; only methods on the base's list are compared over covered rows.
 STANDINGS = {
@@ -50,7 +43,10 @@ Results = Mapping[str, Result]
 
 
 def overview_tables(results: Results) -> list[Table]:
-    """Return the figures of every method on every benchmark, over covered rows of the base's list and over all rows."""
+    """Return the figures of every method on every benchmark, over covered rows of the base's list and over all rows.
+
+    Over all rows there is one table for each kind of information that methods get.
+    """
     titles = _titles(results)
     shared = _shared(results)
 
@@ -61,10 +57,18 @@ def overview_tables(results: Results) -> list[Table]:
     def everything(record: Result, title: str) -> str:
         return number(record["methods"][title]["metrics"][ALL_ROWS]["mean"], ALL_ROWS)
 
-    return [
-        _by_benchmark("Hit@1 (Rare) over covered rows in per cent, mean over the trials", results, shared, covered),
-        _by_benchmark("Accuracy over all rows in per cent, mean over the trials", results, titles, everything),
+    tables = [
+        _by_benchmark("Hit@1 (Rare) over covered rows in per cent, mean over the trials", results, shared, covered)
     ]
+    gets = {title: information_of(record, title) for record in results.values() for title in record["methods"]}
+    for information in dict.fromkeys(gets[title] for title in titles):
+        caption = (
+            f"Methods that get {shown_information(information)}: accuracy over all rows in per cent, mean over the "
+            "trials"
+        )
+        same = [title for title in titles if gets[title] == information]
+        tables.append(_by_benchmark(caption, results, same, everything))
+    return tables
 
 
 def standing_tables(results: Results) -> list[Table]:
@@ -74,9 +78,10 @@ def standing_tables(results: Results) -> list[Table]:
     all calibration rows.
     """
     tables = []
+    ours = {title for record in results.values() for title in record["methods"] if is_ours(record, title)}
     for metric, what in STANDINGS.items():
         titles = _shared(results) if metric == "rare" else _titles(results)
-        firsts = [title for title in titles if title not in NOT_FIRST]
+        firsts = [title for title in titles if title in ours and title != NOT_PROPOSED]
         rivals = [title for title in RIVALS if title in titles]
         rows = [[first, *(_standing(results, first, rival, metric) for rival in rivals)] for first in firsts]
         if rows and rivals:
@@ -121,6 +126,7 @@ OVERVIEWS: dict[str, Callable[[Results], list[Table]]] = {
     "gains": gain_tables,
     "standing": standing_tables,
     "beyond": beyond_tables,
+    "rivals": rival_tables,
 }
 
 

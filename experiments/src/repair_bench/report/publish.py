@@ -10,7 +10,8 @@ from repair.errors import InputError
 from repair_bench.report.benchmark_page import benchmark_page
 from repair_bench.report.beyond import beyond_page
 from repair_bench.report.reading import Results, read_results
-from repair_bench.report.summary_page import ALL_METHODS, BEYOND, SUMMARY, all_methods_page, summary_page
+from repair_bench.report.rivals_page import rivals_page
+from repair_bench.report.summary_page import ALL_METHODS, BEYOND, RIVALS, SUMMARY, all_methods_page, summary_page
 from repair_bench.report.table import AbsentError
 from repair_bench.studies import study_page
 
@@ -50,6 +51,8 @@ def pages(results: Results) -> Iterator[tuple[str, str]]:
     """Yield the file name and the text of every page."""
     yield SUMMARY, summary_page(results)
     if results.benchmarks:
+        with suppress(AbsentError):  # no rival was run
+            yield RIVALS, rivals_page(results.benchmarks)
         with suppress(AbsentError):  # the extended mode was not run
             yield BEYOND, beyond_page(results.benchmarks)
         yield ALL_METHODS, all_methods_page(results.benchmarks)

@@ -6,6 +6,7 @@ import numpy as np
 
 from repair import rare_classes
 from repair.evaluation.metric_table import METRICS
+from repair_bench.report.information import information_of, shown_information
 from repair_bench.report.numbers import (
     ALL_ROW_PAIRS,
     PAIRS,
@@ -28,6 +29,8 @@ ALL_ROWS = ("accuracy", "accuracy_rare", "accuracy_frequent")
 QUESTIONS = ("hit@1", "hit@3", "mrr", "rare", "frequent", "hfr")
 #: Metrics over covered rows that are listed with intervals; macro has no interval.
 WITH_INTERVAL = ("hit@1", "rare", "frequent", "hfr")
+#: So many methods are listed in a caption.
+FEW = 5
 COMPONENTS = {"Classwise": "offsets only", "Pairwise-only": "terms only", "Pairwise": "both"}
 
 
@@ -72,13 +75,15 @@ def main_tables(result: Result) -> list[Table]:
     caption = f"Covered rows, k = {result['settings']['n_candidates']}, mean ± std over {_trials(result)} trials"
     shared = on_base_list(result)
     others = [title for title in result["methods"] if title not in shared]
-    without = f" (without methods that build their own shortlists: {', '.join(others)})" if others else ""
+    without = f" (without {_own_lists(others)})" if others else ""
     return [_by_method(shared, CONDITIONAL, caption + without)]
 
 
 def unconditional_tables(result: Result) -> list[Table]:
-    """Return coverage, and accuracy over all rows, where uncovered rows count as wrong."""
-    return [_by_method(result["methods"], UNCONDITIONAL, f"All rows, mean ± std over {_trials(result)} trials")]
+    """Return what each method gets, its coverage, and its accuracy over all rows, where uncovered rows are wrong."""
+    table = _by_method(result["methods"], UNCONDITIONAL, f"All rows, mean ± std over {_trials(result)} trials")
+    rows = [[title, shown_information(information_of(result, title)), *cells] for title, *cells in table.rows]
+    return [Table(table.caption, ["method", "gets", *table.header[1:]], rows, n_text=2)]
 
 
 def sign_tables(result: Result) -> list[Table]:
@@ -271,6 +276,12 @@ def compared(result: Result) -> list[tuple[str, str, tuple[str, ...]]]:
 def _by_method(methods: Result, metrics: Sequence[str], caption: str) -> Table:
     rows = [[title, *(spread(record["metrics"][name], name) for name in metrics)] for title, record in methods.items()]
     return Table(caption, ["method", *(METRICS[name].title for name in metrics)], rows)
+
+
+def _own_lists(titles: Sequence[str]) -> str:
+    if len(titles) > FEW:
+        return f"the {len(titles)} methods that build their own shortlists"
+    return f"methods that build their own shortlists: {', '.join(titles)}"
 
 
 def _trials(result: Result) -> int:

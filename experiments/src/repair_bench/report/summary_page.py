@@ -11,12 +11,14 @@ from repair_bench.report.entries import entries_text
 from repair_bench.report.numbers import Result, on_base_list
 from repair_bench.report.overview import gain_tables, overview_tables, standing_tables
 from repair_bench.report.reading import Results
+from repair_bench.report.rival_text import descriptions
+from repair_bench.report.rivals_page import rivals_headline
 from repair_bench.report.table import AbsentError, Table
 
-__all__ = ["ALL_METHODS", "BEYOND", "SUMMARY", "all_methods_page", "summary_page"]
+__all__ = ["ALL_METHODS", "BEYOND", "RIVALS", "SUMMARY", "all_methods_page", "summary_page"]
 
 COMMAND = "repair bench publish"
-SUMMARY, BEYOND, ALL_METHODS = "README.md", "beyond.md", "all-methods.md"
+SUMMARY, RIVALS, BEYOND, ALL_METHODS = "README.md", "rivals.md", "beyond.md", "all-methods.md"
 READING = """\
 ## How to read the tables
 
@@ -45,8 +47,8 @@ METHODS = """\
 - *REPAIR as published* chooses its hyperparameters as the paper does, by accuracy on the rows that it is fitted on.
 - *LambdaRank* is LightGBM's ranker. It gets the columns that Pairwise uses.
 - *Extended* adds learned terms and builds its own shortlists, unless *base's list* is in its name.
-- *Auto* tries Classwise, Pairwise and Extended in turn, and takes a correction only if its gain on held-out rows is
-  significant.
+- *Auto* chooses between the order of Base, the extended mode with few terms and the whole extended mode, by the
+  likelihood of held-out rows. It keeps the order of Base unless they show that a correction helps.
 - *+embeddings* means that the method also gets one embedding per row and the labelled training rows."""
 OWN_LISTS = """\
 - Some methods build their own shortlists, so other rows are covered: {titles}. They appear only in tables over all
@@ -62,6 +64,9 @@ def summary_page(results: Results) -> str:
         f"Written by `{COMMAND}` from the results of `repair bench run`. Do not edit. {' / '.join(versions)}.",
     ]
     if results.benchmarks:
+        with suppress(AbsentError):  # no rival was run
+            parts += ["## Rivals with the same information", *rivals_headline(results.benchmarks)]
+            parts.append(f"[All tables on rivals with the same information]({RIVALS})")
         with suppress(AbsentError):  # the extended mode was not run
             parts += ["## The extended mode", *headline(results.benchmarks)]
             parts.append(f"[All tables on the extended mode]({BEYOND})")
@@ -72,6 +77,7 @@ def summary_page(results: Results) -> str:
             f"[Every method on every benchmark]({ALL_METHODS}). {agreement_counts(results.benchmarks)}",
             READING + _own_lists(results.benchmarks),
             METHODS,
+            descriptions(results.benchmarks),
         ]
     if results.studies:
         listed = [f"- [{study['title']}]({name}.md)" for name, study in results.studies.items()]

@@ -17,7 +17,7 @@ from repair.stats.folds import fold_rows, group_folds
 from repair.stats.row_weights import number_of_units, renumbered
 from repair_bench.rivals.softmax import temperature_scale
 
-__all__ = ["FOLDS", "Rows", "centred"]
+__all__ = ["FOLDS", "Rows", "centred", "usable_rows"]
 
 FOLDS = 5
 
@@ -39,6 +39,11 @@ def centred(scores: AnyArray) -> FloatArray:
         values = np.where(missing, np.where(np.isfinite(lowest), lowest, 0.0), values)
     result: FloatArray = values - values.mean(axis=1, keepdims=True)
     return result
+
+
+def usable_rows(calibration: CalibrationSet) -> AnyArray:
+    """Return the positions of the rows that have a known label and a positive weight."""
+    return np.flatnonzero((calibration.labels >= 0) & (calibration.importance > 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +86,7 @@ class Rows:
         """Return the rows of a calibration set that have a known label and a positive weight."""
         if calibration.all_scores is None:
             raise InputError(f"{purpose} needs the scores of all classes; pass scores as an (n, K) array")
-        kept = np.flatnonzero((calibration.labels >= 0) & (calibration.importance > 0))
+        kept = usable_rows(calibration)
         z, y = centred(calibration.all_scores[kept]), calibration.labels[kept]
         weights = calibration.importance[kept] / calibration.importance[kept].mean()
         vectors, reference = calibration.shortlist.embeddings, calibration.reference
@@ -146,4 +151,7 @@ class Rows:
         for value in (self.z, self.y, self.weights, self.groups, self.x, self.reference_x, self.reference_y):
             digest.update(b"none" if value is None else np.ascontiguousarray(value).view(np.uint8).data)
         digest.update(b"none" if self.counts is None else self.counts.tobytes())
+        # A function has no content to digest, but its text contains its address.
+        for value in () if self.similarity is None else vars(self.similarity).values():
+            digest.update(value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode())
         return digest.digest()
