@@ -5,6 +5,7 @@ Kernels do not validate their input and do not allocate per row.  The modules of
 """
 
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.compiled.neighbours import largest_in_rows, vote_sums
 from repair.kernels.compiled.pairs import (
     add_class_difference,
     add_column,
@@ -30,6 +31,7 @@ __all__ = [
     "hessian_product",
     "label_positions",
     "labels_above",
+    "largest_in_rows",
     "largest_leads",
     "loss_and_gradient",
     "mean_difference",
@@ -38,4 +40,5 @@ __all__ = [
     "rank_rows",
     "row_dots",
     "top_k",
+    "vote_sums",
 ]

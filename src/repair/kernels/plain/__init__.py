@@ -6,6 +6,7 @@ affect a ranking are accumulated candidate by candidate, in the same order as in
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.plain.neighbours import largest_in_rows, vote_sums
 from repair.kernels.plain.pairs import (
     add_class_difference,
     add_column,
@@ -31,6 +32,7 @@ __all__ = [
     "hessian_product",
     "label_positions",
     "labels_above",
+    "largest_in_rows",
     "largest_leads",
     "loss_and_gradient",
     "mean_difference",
@@ -39,4 +41,5 @@ __all__ = [
     "rank_rows",
     "row_dots",
     "top_k",
+    "vote_sums",
 ]
