@@ -390,3 +390,29 @@ def test_votes_are_added_up_by_candidate():
         np.testing.assert_allclose(sums, expected)
         found.append(sums.tobytes())
     assert found[0] == found[1]
+
+
+def test_the_loss_of_shortlists_and_its_gradient():
+    rng = np.random.default_rng(0)
+    ids = np.array([rng.permutation(12)[:6] for _ in range(50)], dtype=np.int32)
+    ids[3:9, 4:] = -1
+    features, table = rng.normal(size=(50, 19)).astype(np.float32), rng.normal(size=(12, 19)).astype(np.float32)
+    base, weights, target = rng.normal(size=(50, 6)), rng.random(50), rng.integers(0, 4, size=50)
+
+    def exact(matrix):
+        loss = 0.0
+        for row in range(50):
+            real = ids[row] >= 0
+            scores = base[row, real] + matrix[ids[row, real]] @ features[row].astype(float)
+            loss += weights[row] * (np.log(np.exp(scores).sum()) - scores[target[row]])
+        return loss
+
+    for kernels in KERNELS:
+        gradient = np.zeros_like(table)
+        loss = kernels.list_loss(features, table, ids, base, target, weights, gradient)
+        np.testing.assert_allclose(loss, exact(table.astype(float)), rtol=1e-5)
+        for entry in ((0, 0), (5, 18), (11, 7)):
+            step = np.zeros((12, 19))
+            step[entry] = 1e-5
+            slope = (exact(table + step) - exact(table - step)) / 2e-5
+            np.testing.assert_allclose(gradient[entry], slope, rtol=1e-3, atol=1e-4)

@@ -18,7 +18,7 @@ from repair.kernels.compiled.pairs import (
     per_class,
 )
 from repair.kernels.compiled.ranking import label_positions, order_rows, rank_rows, top_k
-from repair.kernels.compiled.vectors import labels_above, row_dots
+from repair.kernels.compiled.vectors import labels_above, list_loss, row_dots
 
 __all__ = [
     "add_class_difference",
@@ -33,6 +33,7 @@ __all__ = [
     "labels_above",
     "largest_in_rows",
     "largest_leads",
+    "list_loss",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",

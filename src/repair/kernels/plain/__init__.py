@@ -19,7 +19,7 @@ from repair.kernels.plain.pairs import (
     per_class,
 )
 from repair.kernels.plain.ranking import label_positions, order_rows, rank_rows, top_k
-from repair.kernels.plain.vectors import labels_above, row_dots
+from repair.kernels.plain.vectors import labels_above, list_loss, row_dots
 
 __all__ = [
     "add_class_difference",
@@ -34,6 +34,7 @@ __all__ = [
     "labels_above",
     "largest_in_rows",
     "largest_leads",
+    "list_loss",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
