@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from repair.kernels import COMPILE_FROM, best_kernels, compiled, kernels_for, plain
+from repair.kernels.compiled.neighbours import COLUMNS
 from repair.kernels.compiled.pairs import (
     LARGE_TABLE,
     NUMBERS_PER_SLOT,
@@ -339,3 +340,79 @@ def test_largest_leads_agree(seed, n, k):
         kernels.largest_leads(pairs, ids, scores, lengths, target, largest)
         results.append(largest)
     assert (results[0] == results[1]).all()
+
+
+def largest_in_rows(kernels, values, number):
+    columns = np.empty((len(values), number), dtype=np.int32)
+    largest = np.empty((len(values), number), dtype=np.float32)
+    kernels.largest_in_rows(values, columns, largest)
+    return columns, largest
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_largest_numbers_are_those_of_a_full_sort_with_ties_by_column(data):
+    shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 12)))
+    few_values = st.sampled_from([-np.inf, -1.0, -0.5, -0.0, 0.0, 0.5, 2.0])
+    values = data.draw(hnp.arrays(np.float32, shape, elements=few_values))
+    number = data.draw(st.integers(1, shape[1]))
+    expected = np.argsort(-values, axis=1, kind="stable")[:, :number]
+    for kernels in KERNELS:
+        columns, largest = largest_in_rows(kernels, values, number)
+        assert (columns == expected).all()
+        assert (largest == np.take_along_axis(values, expected, axis=1)).all()
+
+
+@pytest.mark.parametrize("size", [COLUMNS - 1, COLUMNS, COLUMNS + 1, 5 * COLUMNS + 17])
+@pytest.mark.parametrize("number", [1, 30, 150])
+def test_the_largest_numbers_of_long_rows(size, number):
+    rng = np.random.default_rng(size)
+    few = rng.integers(0, 3, size=(1, size)).astype(np.float32)  # so many ties that they are sorted
+    own = np.where(rng.random((1, size)) < 0.9, -np.inf, rng.normal(size=(1, size)))
+    values = np.concatenate([rng.normal(size=(2, size)), np.sort(rng.normal(size=(1, size))), few, own]).astype("f4")
+    expected = np.argsort(-values, axis=1, kind="stable")[:, :number]
+    for kernels in KERNELS:
+        columns, largest = largest_in_rows(kernels, values, number)
+        assert (columns == expected).all()
+        assert (largest == np.take_along_axis(values, expected, axis=1)).all()
+
+
+def test_votes_are_added_up_by_candidate():
+    rng = np.random.default_rng(0)
+    ids = np.array([rng.permutation(9)[:5] for _ in range(40)], dtype=np.int32)
+    ids[3:6, 3:] = -1
+    voted, weights = rng.integers(0, 9, size=(40, 30), dtype=np.int32), rng.random((40, 12))
+    expected = [[sum(weights[row][voted[row, :12] == label]) for label in ids[row]] for row in range(40)]
+    found = []
+    for kernels in KERNELS:
+        sums = np.zeros(ids.shape)
+        kernels.vote_sums(ids, voted, weights, sums)
+        np.testing.assert_allclose(sums, expected)
+        found.append(sums.tobytes())
+    assert found[0] == found[1]
+
+
+def test_the_loss_of_shortlists_and_its_gradient():
+    rng = np.random.default_rng(0)
+    ids = np.array([rng.permutation(12)[:6] for _ in range(50)], dtype=np.int32)
+    ids[3:9, 4:] = -1
+    features, table = rng.normal(size=(50, 19)).astype(np.float32), rng.normal(size=(12, 19)).astype(np.float32)
+    base, weights, target = rng.normal(size=(50, 6)), rng.random(50), rng.integers(0, 4, size=50)
+
+    def exact(matrix):
+        loss = 0.0
+        for row in range(50):
+            real = ids[row] >= 0
+            scores = base[row, real] + matrix[ids[row, real]] @ features[row].astype(float)
+            loss += weights[row] * (np.log(np.exp(scores).sum()) - scores[target[row]])
+        return loss
+
+    for kernels in KERNELS:
+        gradient = np.zeros_like(table)
+        loss = kernels.list_loss(features, table, ids, base, target, weights, gradient)
+        np.testing.assert_allclose(loss, exact(table.astype(float)), rtol=1e-5)
+        for entry in ((0, 0), (5, 18), (11, 7)):
+            step = np.zeros((12, 19))
+            step[entry] = 1e-5
+            slope = (exact(table + step) - exact(table - step)) / 2e-5
+            np.testing.assert_allclose(gradient[entry], slope, rtol=1e-3, atol=1e-4)

@@ -5,6 +5,7 @@ Kernels do not validate their input and do not allocate per row.  The modules of
 """
 
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.compiled.neighbours import largest_in_rows, vote_sums
 from repair.kernels.compiled.pairs import (
     add_class_difference,
     add_column,
@@ -17,7 +18,7 @@ from repair.kernels.compiled.pairs import (
     per_class,
 )
 from repair.kernels.compiled.ranking import label_positions, order_rows, rank_rows, top_k
-from repair.kernels.compiled.vectors import labels_above, row_dots
+from repair.kernels.compiled.vectors import labels_above, list_loss, row_dots
 
 __all__ = [
     "add_class_difference",
@@ -30,7 +31,9 @@ __all__ = [
     "hessian_product",
     "label_positions",
     "labels_above",
+    "largest_in_rows",
     "largest_leads",
+    "list_loss",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
@@ -38,4 +41,5 @@ __all__ = [
     "rank_rows",
     "row_dots",
     "top_k",
+    "vote_sums",
 ]

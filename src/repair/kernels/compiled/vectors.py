@@ -1,11 +1,13 @@
 """Kernels on row vectors and full score rows, compiled."""
 
+import math
+
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled, compiled_in_any_order
 
-__all__ = ["labels_above", "row_dots"]
+__all__ = ["labels_above", "list_loss", "row_dots"]
 
 
 @compiled_in_any_order
@@ -20,6 +22,40 @@ def row_dots(vectors: AnyArray, table: AnyArray, ids: IntArray, lengths: IntArra
                 total += vector[column] * line[column]
             products[row, candidate] = total
     return products
+
+
+@compiled_in_any_order
+def list_loss(
+    features: AnyArray,
+    table: AnyArray,
+    ids: IntArray,
+    base: FloatArray,
+    target: IntArray,
+    weights: FloatArray,
+    gradient: AnyArray,
+) -> float:
+    shares, loss = np.empty(ids.shape[1]), 0.0
+    for row in range(len(ids)):
+        vector, length, largest = features[row], 0, -np.inf
+        while length < len(shares) and ids[row, length] >= 0:
+            line = table[np.uint32(ids[row, length])]
+            product = np.float32(0.0)
+            for column in range(len(vector)):
+                product += vector[column] * line[column]
+            shares[length] = base[row, length] + product
+            largest = max(largest, shares[length])
+            length += 1
+        of_label, total = shares[target[row]], 0.0
+        for candidate in range(length):
+            shares[candidate] = math.exp(shares[candidate] - largest)
+            total += shares[candidate]
+        loss += weights[row] * (math.log(total) + largest - of_label)
+        for candidate in range(length):
+            residual = shares[candidate] / total - int(candidate == target[row])
+            line, factor = gradient[np.uint32(ids[row, candidate])], np.float32(weights[row] * residual)
+            for column in range(len(vector)):
+                line[column] += factor * vector[column]
+    return loss
 
 
 @compiled

@@ -6,6 +6,7 @@ affect a ranking are accumulated candidate by candidate, in the same order as in
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
+from repair.kernels.plain.neighbours import largest_in_rows, vote_sums
 from repair.kernels.plain.pairs import (
     add_class_difference,
     add_column,
@@ -18,7 +19,7 @@ from repair.kernels.plain.pairs import (
     per_class,
 )
 from repair.kernels.plain.ranking import label_positions, order_rows, rank_rows, top_k
-from repair.kernels.plain.vectors import labels_above, row_dots
+from repair.kernels.plain.vectors import labels_above, list_loss, row_dots
 
 __all__ = [
     "add_class_difference",
@@ -31,7 +32,9 @@ __all__ = [
     "hessian_product",
     "label_positions",
     "labels_above",
+    "largest_in_rows",
     "largest_leads",
+    "list_loss",
     "loss_and_gradient",
     "mean_difference",
     "order_rows",
@@ -39,4 +42,5 @@ __all__ = [
     "rank_rows",
     "row_dots",
     "top_k",
+    "vote_sums",
 ]

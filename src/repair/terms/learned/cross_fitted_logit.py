@@ -9,16 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from repair._utils.arrays import AnyArray, FloatArray, IntArray
+from repair._utils.parallel import map_row_blocks
 from repair.kernels import best_kernels
 from repair.stats.folds import fold_rows, group_folds
+from repair.terms.learned.quasi_newton import minimized
 
 __all__ = ["ListRows", "SoftmaxRows", "cross_fitted"]
 
 FOLDS = 5
-#: Largest number of iterations from zero and from a good start, and the relative decrease of the loss at which L-BFGS
-#: stops.
-MAX_ITERATIONS, FURTHER_ITERATIONS, TOLERANCE = 50, 12, 1e-6
+#: Largest number of iterations from zero and from a good start.
+MAX_ITERATIONS, FURTHER_ITERATIONS = 50, 12
+#: The relative decrease of the loss at which L-BFGS stops, for shortlists and for all classes.
+LIST_TOLERANCE, TOLERANCE = 1e-4, 1e-6
 
 Fit = Callable[[AnyArray], AnyArray]
 
@@ -53,14 +56,18 @@ class ListRows:
     def fit(self, rows: AnyArray) -> AnyArray:
         """Return W (number of penalties, K, d) fitted on some rows."""
         features, ids, base, target = self.features[rows], self.ids[rows], self.base[rows], self.target[rows]
-        real, weights, every = ids >= 0, self.weights[rows], np.arange(len(target))
+        weights, list_loss = self.weights[rows], best_kernels().list_loss
 
         def loss(matrix: AnyArray) -> tuple[float, AnyArray]:
-            scores = np.where(real, base + list_scores(features, matrix, ids), -np.inf)
-            value, residuals = _softmax_loss(scores, target, weights, every)
-            return value, _sums_by_class(residuals, ids, features, self.n_classes)
+            gradient = np.zeros_like(matrix)
+            return list_loss(features, matrix, ids, base, target, weights, gradient), gradient
 
-        return _path(loss, (self.n_classes, features.shape[1]), self.penalties, None)
+        # Each solution starts from the one before.
+        solution, solutions = np.zeros((self.n_classes, features.shape[1]), dtype=np.float32), []
+        for penalty in self.penalties:
+            solution = minimized(loss, solution, penalty, MAX_ITERATIONS, LIST_TOLERANCE)
+            solutions.append(solution)
+        return np.stack(solutions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +102,11 @@ class SoftmaxRows:
             value, residuals = _softmax_loss(features @ matrix.T, labels, weights, every)
             return value, residuals.T @ features
 
-        return _path(loss, (self.n_classes, features.shape[1]), (self.penalty,), self.start)
+        if self.start is None:
+            start, iterations = np.zeros((self.n_classes, features.shape[1]), dtype=np.float32), MAX_ITERATIONS
+        else:
+            start, iterations = self.start, FURTHER_ITERATIONS
+        return minimized(loss, start, self.penalty, iterations, TOLERANCE)[np.newaxis]
 
 
 def cross_fitted(
@@ -121,13 +132,23 @@ def cross_fitted(
     predictions : ndarray (n, k, c)
     """
     always = np.zeros(0, dtype=np.int64) if further is None else further
-    matrices = fit(np.concatenate([np.arange(len(ids)), always]))
-    predictions = np.zeros((*ids.shape, len(matrices)))
     units = len(ids) if groups is None else int(groups.max()) + 1
-    for train, test in fold_rows(group_folds(len(ids), groups, min(FOLDS, units), seed=0)):
-        for number, matrix in enumerate(fit(np.concatenate([train, always]))):
-            predictions[test, :, number] = list_scores(features[test], matrix, ids[test])
-    return matrices, predictions
+    parts = list(fold_rows(group_folds(len(ids), groups, min(FOLDS, units), seed=0)))
+    best_kernels()  # load them before several threads do
+
+    def fit_without(which: slice) -> AnyArray:
+        if which.start == len(parts):
+            return fit(np.concatenate([np.arange(len(ids)), always]))
+        train, test = parts[which.start]
+        return np.stack(
+            [list_scores(features[test], matrix, ids[test]) for matrix in fit(np.concatenate([train, always]))], axis=2
+        )
+
+    fits = map_row_blocks(fit_without, [slice(number, number + 1) for number in range(len(parts) + 1)])
+    predictions = np.zeros((*ids.shape, len(fits[-1])))
+    for (_, test), predicted in zip(parts, fits, strict=False):
+        predictions[test] = predicted
+    return fits[-1], predictions
 
 
 def list_scores(features: AnyArray, matrix: AnyArray, ids: IntArray) -> FloatArray:
@@ -147,40 +168,3 @@ def _softmax_loss(scores: AnyArray, target: IntArray, weights: FloatArray, every
     shares[every, target] -= 1.0
     shares *= weights[:, None]
     return float(weights @ (np.log(total) - labelled)), shares.astype(np.float32, copy=False)
-
-
-def _sums_by_class(values: AnyArray, ids: IntArray, features: AnyArray, n_classes: int) -> AnyArray:
-    """Return the sums (K, d) of values[i, c]·features[i] over the candidates c of each class."""
-    import scipy.sparse
-
-    real: BoolArray = ids >= 0
-    ends = np.arange(len(ids) + 1) * ids.shape[1]
-    placed = scipy.sparse.csr_matrix(
-        (np.where(real, values, np.float32(0.0)).ravel(), np.maximum(ids, 0).ravel(), ends), shape=(len(ids), n_classes)
-    )
-    sums: AnyArray = placed.T @ features
-    return sums
-
-
-def _path(
-    loss: Callable[[AnyArray], tuple[float, AnyArray]],
-    shape: tuple[int, int],
-    penalties: tuple[float, ...],
-    start: AnyArray | None,
-) -> AnyArray:
-    """Return the solutions for all penalties.  Each starts from the one before."""
-    from scipy.optimize import minimize
-
-    current = np.zeros(shape[0] * shape[1]) if start is None else start.ravel().astype(np.float64)
-    iterations, solutions = MAX_ITERATIONS if start is None else FURTHER_ITERATIONS, []
-    for penalty in penalties:
-
-        def objective(parameters: FloatArray, penalty: float = penalty) -> tuple[float, FloatArray]:
-            value, gradient = loss(parameters.reshape(shape).astype(np.float32))
-            on_parameters = penalty * parameters
-            return value + 0.5 * float(parameters @ on_parameters), gradient.ravel() + on_parameters
-
-        options = {"maxiter": iterations, "maxcor": 8, "ftol": TOLERANCE}
-        current = minimize(objective, current, jac=True, method="L-BFGS-B", options=options).x
-        solutions.append(current.reshape(shape).astype(np.float32))
-    return np.stack(solutions)

@@ -8,9 +8,11 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
+from repair._utils.parallel import even_blocks, map_row_blocks
 from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.errors import InputError, InputWarning, warn_user
+from repair.kernels import kernels_for
 from repair.terms.learned.neighbour_index import build_index, nearest_in_index, require_index
 from repair.terms.options import INDICES, ExtendedOptions
 from repair.terms.registration import register_term
@@ -25,8 +27,10 @@ VOTES = ((5, 0.1), (30, 0.1), (30, 0.03))
 MOST_NEIGHBOURS = max(number for number, _ in VOTES)
 #: If the model would keep vectors of more bytes than this, a warning is issued before the fit.
 MANY_BYTES = 200_000_000
-#: Similarities that are in memory at once during the search.
-SIMILARITIES_PER_BLOCK = 1 << 24
+#: Rows whose similarities are in memory at once during the search, and the largest number of these similarities.
+ROWS_PER_BLOCK, SIMILARITIES_PER_BLOCK = 256, 1 << 24
+#: Rows that one thread searches for.
+ROWS_PER_THREAD = 2048
 
 
 @register_term
@@ -219,20 +223,39 @@ def nearest(
     number = min(number, len(vectors))
     neighbours = np.empty((len(queries), number), dtype=np.int32)
     similarities = np.empty((len(queries), number), dtype=np.float32)
-    step = max(1, SIMILARITIES_PER_BLOCK // len(vectors))
-    for start in range(0, len(queries), step):
-        rows = slice(start, start + step)
-        products = queries[rows] @ vectors.T
-        if query_groups is not None and groups is not None:
-            products[query_groups[rows][:, None] == groups] = -np.inf
-        best = np.argpartition(-products, number - 1, axis=1)[:, :number]
-        # Sort by similarity, then by index, so equally similar vectors always come in the same order.
-        best.sort(axis=1)
-        best_products = np.take_along_axis(products, best, axis=1)
-        order = np.argsort(-best_products, axis=1, kind="stable")
-        neighbours[rows] = np.take_along_axis(best, order, axis=1)
-        similarities[rows] = np.take_along_axis(best_products, order, axis=1)
+    own = None if query_groups is None or groups is None else _OwnGroup(query_groups, groups)
+    step = min(ROWS_PER_BLOCK, max(1, SIMILARITIES_PER_BLOCK // len(vectors)))
+    largest_in_rows = kernels_for(neighbours.size).largest_in_rows
+
+    def search(rows: slice) -> None:
+        memory = np.empty((min(step, rows.stop - rows.start), len(vectors)), dtype=np.float32)
+        for start in range(rows.start, rows.stop, step):
+            block = slice(start, min(start + step, rows.stop))
+            products = np.matmul(queries[block], vectors.T, out=memory[: block.stop - block.start])
+            if own is not None:
+                products[own.pairs(block)] = -np.inf
+            # By similarity, then by index, so equally similar vectors always come in the same order.
+            largest_in_rows(products, neighbours[block], similarities[block])
+
+    map_row_blocks(search, even_blocks(len(queries), ROWS_PER_THREAD))
     return neighbours, similarities
+
+
+class _OwnGroup:
+    """Finds the vectors of a query's own group without comparing every query with every vector."""
+
+    def __init__(self, query_groups: AnyArray, groups: AnyArray) -> None:
+        self.order = np.argsort(groups, kind="stable")
+        in_order = groups[self.order]
+        self.first = np.searchsorted(in_order, query_groups, side="left")
+        self.counts = np.searchsorted(in_order, query_groups, side="right") - self.first
+
+    def pairs(self, block: slice) -> tuple[AnyArray, AnyArray]:
+        """Return the pairs of a query, counted from the start of the block, and a vector of its group."""
+        first, counts = self.first[block], self.counts[block]
+        queries = np.repeat(np.arange(len(counts)), counts)
+        within = np.arange(len(queries)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return queries, self.order[np.repeat(first, counts) + within]
 
 
 def vote_shares(
@@ -245,10 +268,16 @@ def vote_shares(
     """Return the log share of the votes for each candidate, with one column per vote."""
     voted = labels[neighbours]
     columns = np.empty((*ids.shape, len(votes)))
-    for vote, (number, width) in enumerate(votes):
-        weights = _weights(similarities[:, :number].astype(np.float64), width)
-        shares = _shares(ids, voted[:, :number], weights)
-        columns[:, :, vote] = np.log(shares + 1.0 / number)
+    vote_sums = kernels_for(neighbours.size).vote_sums
+
+    def count(rows: slice) -> None:
+        for vote, (number, width) in enumerate(votes):
+            weights = _weights(similarities[rows, :number].astype(np.float64), width)
+            shares = np.zeros(ids[rows].shape)
+            vote_sums(ids[rows], voted[rows], weights, shares)
+            columns[rows, :, vote] = np.log(shares + 1.0 / number)
+
+    map_row_blocks(count, even_blocks(len(ids), ROWS_PER_THREAD))
     return columns
 
 
@@ -257,12 +286,3 @@ def _weights(similarities: FloatArray, width: float) -> FloatArray:
     weights: FloatArray = np.exp((similarities - 1.0) / width)
     mass = np.cumsum(weights, axis=1)[:, -1:]
     return weights / np.where(mass > 0, mass, 1.0)
-
-
-def _shares(ids: IntArray, voted: IntArray, weights: FloatArray) -> FloatArray:
-    """Return each candidate's share of the votes, added up by neighbour to avoid an n×k×m array."""
-    shares = np.zeros(ids.shape)
-    for neighbour in range(voted.shape[1]):
-        column = slice(neighbour, neighbour + 1)
-        shares += np.where(ids == voted[:, column], weights[:, column], 0.0)
-    return shares

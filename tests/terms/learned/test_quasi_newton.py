@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from repair.terms.learned.quasi_newton import minimized
+
+
+def quadratic(size, condition, seed=0):
+    """Return a matrix, a vector, and the loss x'Ax/2 − b'x with the gradient."""
+    rng = np.random.default_rng(seed)
+    directions = np.linalg.qr(rng.normal(size=(size, size)))[0]
+    matrix = (directions * np.geomspace(1.0, condition, size)) @ directions.T
+    vector = rng.normal(size=size)
+    calls = []
+
+    def loss(point):
+        calls.append(point)
+        exact = point.ravel().astype(np.float64)
+        gradient = (matrix @ exact - vector).astype(np.float32).reshape(point.shape)
+        return 0.5 * exact @ matrix @ exact - vector @ exact, gradient
+
+    return matrix, vector, loss, calls
+
+
+@pytest.mark.parametrize("penalty", [0.0, 0.5])
+def test_it_finds_the_minimum(penalty):
+    matrix, vector, loss, _ = quadratic(12, 30.0)
+    found = minimized(loss, np.zeros((3, 4), dtype=np.float32), penalty, 200, 1e-10)
+    expected = np.linalg.solve(matrix + penalty * np.eye(12), vector)
+    np.testing.assert_allclose(found.ravel(), expected, atol=2e-3)
+
+
+def test_it_learns_the_curvature():
+    """Steepest descent would need about as many steps as the condition number."""
+    _, _, loss, calls = quadratic(12, 1000.0)
+    minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.0, 500, 1e-7)
+    assert len(calls) < 100
+
+
+def test_every_step_decreases_the_loss():
+    _, _, loss, _ = quadratic(12, 100.0)
+    values = [loss(minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.0, steps, 0.0))[0] for steps in range(8)]
+    assert (np.diff(values) < 0).all()
+
+
+def test_the_start_is_returned_if_it_is_the_minimum_and_is_never_changed():
+    matrix, vector, loss, _ = quadratic(6, 1.0)
+    start = np.linalg.solve(matrix, vector).astype(np.float32).reshape(2, 3)
+    before = start.copy()
+    np.testing.assert_allclose(minimized(loss, start, 0.0, 50, 1e-6), before, atol=1e-6)
+    assert np.array_equal(start, before)
