@@ -48,3 +48,20 @@ def test_the_start_is_returned_if_it_is_the_minimum_and_is_never_changed():
     before = start.copy()
     np.testing.assert_allclose(minimized(loss, start, 0.0, 50, 1e-6), before, atol=1e-6)
     assert np.array_equal(start, before)
+
+
+def test_known_curvatures_save_iterations():
+    curvature = np.geomspace(1.0, 1e4, 12).astype(np.float32).reshape(3, 4)
+    found, calls = {}, {}
+    for known in (None, curvature):
+        evaluated = []
+
+        def loss(point, evaluated=evaluated):
+            evaluated.append(point)
+            return 0.5 * float((curvature * (point - 1.0) ** 2).sum()), curvature * (point - 1.0)
+
+        solution = minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.1, 300, 1e-9, known)
+        found[known is None], calls[known is None] = solution, len(evaluated)
+    np.testing.assert_allclose(found[False], curvature / (curvature + 0.1), atol=1e-4)
+    np.testing.assert_allclose(found[True], found[False], atol=2e-3)
+    assert calls[False] < calls[True] / 3

@@ -5,6 +5,7 @@ import pytest
 
 from repair import ExtendedOptions, InputError, Reranker, ScoreSet, Shortlist, load
 from repair.data.calibration_set import CalibrationSet
+from repair.terms.learned.head import LabelledRows
 from repair.terms.learned.logistic_head import LogisticHead
 from repair.terms.learned.score_head import ScoreHead
 from repair.terms.learned.score_neighbours import MOST_ROWS, ScoreNeighbours
@@ -165,3 +166,18 @@ def test_a_logistic_head_is_left_out_where_it_would_take_minutes(monkeypatch):
     model = Reranker("extended", n_candidates=5).fit(scores, labels, embeddings=scores)
     assert "logistic_head" not in model.weights_
     assert any("logistic_head is left out" in note for note in model.fit_summary_.notes)
+
+
+def test_the_size_of_a_logistic_head_is_checked_without_a_copy_of_the_vectors(monkeypatch):
+    """The check counts the rows that the regressions would use: labelled calibration and reference rows."""
+    scores, labels = draw(100)
+    vectors = np.random.default_rng(0).normal(size=(100, 5))
+    reference = {"reference_embeddings": vectors[:30], "reference_labels": np.where(np.arange(30) < 4, -1, labels[:30])}
+    given = ScoreSet(scores, np.where(np.arange(100) < 10, -1, labels), embeddings=vectors, **reference)
+    rows = CalibrationSet.build(given, 8)
+    products = LabelledRows.of(rows).features.size * 8
+    monkeypatch.setattr(LabelledRows, "of", None)
+    monkeypatch.setattr("repair.terms.learned.logistic_head.MOST_PRODUCTS", products)
+    assert LogisticHead.why_not(rows) == ""
+    monkeypatch.setattr("repair.terms.learned.logistic_head.MOST_PRODUCTS", products - 1)
+    assert LogisticHead.why_not(rows) == "116 rows and 8 classes are too many for it"

@@ -21,7 +21,14 @@ Loss = Callable[[AnyArray], tuple[float, AnyArray]]
 Step = tuple[AnyArray, AnyArray, float]
 
 
-def minimized(loss: Loss, start: AnyArray, penalty: float, max_iterations: int, tolerance: float) -> AnyArray:
+def minimized(
+    loss: Loss,
+    start: AnyArray,
+    penalty: float,
+    max_iterations: int,
+    tolerance: float,
+    curvature: AnyArray | None = None,
+) -> AnyArray:
     """Minimise a convex loss plus penalty/2·‖W‖², roughly.
 
     Parameters
@@ -33,6 +40,9 @@ def minimized(loss: Loss, start: AnyArray, penalty: float, max_iterations: int, 
     max_iterations : int
     tolerance : float
         Relative decrease at which the iterations end.
+    curvature : ndarray of float32, optional
+        Estimated second derivatives of the loss by each parameter.  They affect only how many iterations are needed.
+        By default they are taken to be equal.
 
     Returns
     -------
@@ -53,10 +63,11 @@ def minimized(loss: Loss, start: AnyArray, penalty: float, max_iterations: int, 
         gradient += np.float32(penalty) * point
         return value + 0.5 * penalty * _dot(point, point), gradient
 
+    inverse = np.ones(1, dtype=np.float32) if curvature is None else 1.0 / (curvature + np.float32(penalty))
     point, steps = start, deque[Step](maxlen=STEPS_KEPT)
     value, gradient = penalised(point)
     for _ in range(max_iterations):
-        direction = _direction(gradient, steps)
+        direction = _direction(gradient, steps, inverse)
         slope, length = _dot(gradient, direction), 1.0
         if slope >= 0.0:  # at the minimum, up to rounding
             break
@@ -68,9 +79,9 @@ def minimized(loss: Loss, start: AnyArray, penalty: float, max_iterations: int, 
             length /= 2.0
         else:
             break  # rounding hides any further decrease
-        change, curvature = new - point, new_gradient - gradient
-        if (product := _dot(change, curvature)) > 0.0:
-            steps.append((change, curvature, product))
+        change, bend = new - point, new_gradient - gradient
+        if (product := _dot(change, bend)) > 0.0:
+            steps.append((change, bend, product))
         decrease = value - new_value
         point, value, gradient = new, new_value, new_gradient
         if decrease <= tolerance * max(abs(value), 1.0):
@@ -78,19 +89,19 @@ def minimized(loss: Loss, start: AnyArray, penalty: float, max_iterations: int, 
     return point
 
 
-def _direction(gradient: AnyArray, steps: deque[Step]) -> AnyArray:
-    """Return the direction of the next step, the two loops of L-BFGS."""
-    if not steps:  # of length 1, as nothing is known about the curvature
-        direction: AnyArray = gradient * np.float32(-min(1.0, 1.0 / max(np.sqrt(_dot(gradient, gradient)), 1e-30)))
-        return direction
+def _direction(gradient: AnyArray, steps: deque[Step], inverse: AnyArray) -> AnyArray:
+    """Return the direction of the next step, by the two loops of L-BFGS.  `inverse` estimates 1/curvature."""
+    if not steps:  # a short step, as the scale of the curvature is not known yet
+        direction = -inverse * gradient
+        return direction * np.float32(min(1.0, 1.0 / max(np.sqrt(-_dot(direction, gradient)), 1e-30)))
     rest, shares = -gradient, []
-    for change, curvature, product in reversed(steps):
+    for change, bend, product in reversed(steps):
         shares.append(_dot(change, rest) / product)
-        rest -= np.float32(shares[-1]) * curvature
-    change, curvature, product = steps[-1]
-    rest *= np.float32(product / _dot(curvature, curvature))
-    for (change, curvature, product), share in zip(steps, reversed(shares), strict=True):
-        rest += np.float32(share - _dot(curvature, rest) / product) * change
+        rest -= np.float32(shares[-1]) * bend
+    _, bend, product = steps[-1]
+    rest *= np.float32(product / _dot(bend, inverse * bend)) * inverse
+    for (change, bend, product), share in zip(steps, reversed(shares), strict=True):
+        rest += np.float32(share - _dot(bend, rest) / product) * change
     return rest
 
 
