@@ -38,7 +38,7 @@ class FitPlan:
         How to choose τ, penalties and α.  None if there is no grid to search.
     extended : ExtendedOptions
         Options of the extended mode.
-    dial : float or None
+    dial : float, "macro" or None
         The user's dial.  None if the user did not set one.
     random_state : int
         Seed for folds and samples.
@@ -55,7 +55,7 @@ class FitPlan:
     settings: FitSettings
     search: GridSearch | None
     extended: ExtendedOptions
-    dial: float | None
+    dial: float | str | None
     random_state: int
     notes: tuple[str, ...]
     term_names: tuple[str, ...] | None = None
