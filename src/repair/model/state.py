@@ -126,9 +126,10 @@ class FittedState:
         training rows, except for the part that a τ has already taken out.
         """
         if self.correction.learned_shares:
-            rows = self.label_counts.sum() * self.calibration_prior + 1.0
-            return np.log(rows.sum()) - np.log(rows)
-        rarity: FloatArray = (1.0 - self.correction.tau) * self.correction.table.log_rarity
+            rows: FloatArray = self.label_counts.sum() * self.calibration_prior + 1.0
+            rarity: FloatArray = np.log(rows.sum()) - np.log(rows)
+        else:
+            rarity = (1.0 - self.correction.tau) * self.correction.table.log_rarity
         return rarity
 
     def adjustments(
