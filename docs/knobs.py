@@ -33,6 +33,7 @@ def main() -> None:
     points = [point("base", "", Reranker("base").fit(calibration))]
     plain = Reranker("pairwise").fit(calibration)
     points += [point("dial", f"{dial:g}", plain, dial=dial) for dial in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    point("dial", "macro", plain, dial="macro")  # printed but not drawn, because it is not on the path of the dial
     for alpha in (0.0, 0.3, 0.6, 0.9):
         points.append(point("alpha", f"{alpha:g}", Reranker("pairwise", alpha=alpha).fit(calibration)))
     for tau in (0.0, 0.5, 1.0):

@@ -82,6 +82,18 @@ def test_the_limit_on_the_frequent_classes_loss_is_in_the_model(repair, data, tm
     assert set(found) >= {"rare", "frequent"}
 
 
+@pytest.mark.parametrize("mode", ["auto", "pairwise"])
+def test_the_dial_macro_is_in_the_model_and_its_own_gain_is_printed(repair, data, tmp_path, mode):
+    out, options = tmp_path / "m.safetensors", ("--mode", mode, "--dial", "macro")
+    done = repair("fit", data / "calibration.csv", "-o", out, "--classes", data / "classes.csv", *options, "--json")
+    assert done.code == 0, done.err
+    found, model = json.loads(done.out), load(out)
+    assert model.dial_ == "macro"
+    assert found["macro"]["gain"] > found["gain"]["gain"]
+    done = repair("fit", data / "calibration.csv", "-o", out, "--classes", data / "classes.csv", *options)
+    assert "Mean over classes: " in done.out
+
+
 def test_groups_are_held_together(repair, data, tmp_path):
     # 400 rows in 200 groups of two: the interval has 199 degrees of freedom.
     options = ("--mode", "classwise", "--json")

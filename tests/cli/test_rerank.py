@@ -101,8 +101,13 @@ def test_a_label_column_that_nobody_filled_in(repair, fitted, tmp_path, name, te
 def test_the_dial_changes_the_order(repair, data, fitted, tmp_path):
     repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "a.npz", "--layout", "lists")
     repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "b.npz", "--layout", "lists", "--dial", "2")
-    a, b = np.load(tmp_path / "a.npz"), np.load(tmp_path / "b.npz")
-    assert (a["candidate_ids"] != b["candidate_ids"]).any()
+    repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "c.npz", "--layout", "lists", "--dial", "macro")
+    a, b, c = (np.load(tmp_path / f"{name}.npz")["candidate_ids"] for name in "abc")
+    assert (a != b).any()
+    assert (a != c).any()
+    done = repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "d.npz", "--dial", "micro")
+    assert done.code == 2
+    assert "'micro' is neither a number nor 'macro'" in done.err
 
 
 def test_models_of_ids_take_ids(repair, data, tmp_path):

@@ -37,6 +37,14 @@ def test_the_gain_is_that_of_fits_on_the_other_folds(problem):
     )
 
 
+def test_macro_is_the_gain_averaged_over_classes(problem):
+    calibration = build(problem, class_counts=problem.class_counts)
+    found = cross_fit(Reranker("classwise"), calibration)
+    difference = found.hits(problem.labels) - (calibration.positions == 0)
+    by_class = [difference[problem.labels == one].mean() for one in np.unique(problem.labels)]
+    assert held_out_gain(found, calibration).macro.gain == pytest.approx(np.mean(by_class))
+
+
 def test_copies_in_one_group_are_never_on_both_sides(problem):
     # Each row twice, as one group: the folds split originals, so nothing changes but the count.
     twice = CalibrationSet.build(

@@ -145,6 +145,7 @@ def test_every_parameter_is_checked(parts, parameter, kind):
         ({"terms": [{"name": "rank_gap", "multiplicity": 2, "description": {}}]}, "multiplicity is 2"),
         ({"terms": [{"name": "rank_gap", "multiplicity": 1, "description": {}}] * 4}, "repeats a name"),
         ({"terms": ["rank_gap"]}, "terms has the entry 'rank_gap'; expected name, multiplicity and description"),
+        ({"choice": {"dial": "micro"}}, "choice.dial is 'micro'; expected a number or 'macro'"),
         ({"similarity": "none"}, "needs similarity|unexpected array"),
         ({"similarity": "sparse"}, "array 'similarity.keys' is missing"),
     ],

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from repair import InputError, Reranker, evaluate
+from repair import Base, InputError, LogitAdjustment, Reranker, evaluate
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_costs_add_their_logarithm(problem, model):
     ("adjustments", "message"),
     [
         ({"dial": np.nan}, "dial is nan"),
-        ({"dial": "half"}, "dial is 'half'"),
+        ({"dial": "half"}, "dial is 'half'; pass a number, or 'macro' to aim at accuracy averaged over classes"),
         ({"dial": 1e9}, "dial is 1000000000.0; it must be a finite number of at least -100 and at most 100"),
         ({"target_prior": np.ones(3)}, "target_prior has 3 entries, but there are 20 classes"),
         ({"target_prior": np.zeros(20)}, r"target_prior\[0\] is 0.0"),
@@ -138,3 +138,55 @@ def test_the_dial_needs_counts(problem):
     model = Reranker("classwise", n_candidates=problem.k).fit(problem.scores, problem.labels)
     with pytest.raises(InputError, match="the dial needs class_counts"):
         model.rerank(problem.scores, dial=0.5)
+
+
+def test_macro_takes_out_the_class_shares_of_the_calibration_rows(problem, model):
+    rows = 300 * model.state.calibration_prior + 1  # one more row per class
+    for class_id, shift in shift_of(model, problem.scores[0], dial="macro").items():
+        assert shift == pytest.approx(np.log(rows.sum() / rows[class_id]))
+
+
+def test_with_macro_a_class_without_calibration_rows_does_not_win_everywhere(make_problem):
+    big = make_problem(n=4000)
+    rows = np.flatnonzero((big.labels < 3) | (big.labels == 19))
+    model = Reranker("pairwise", n_candidates=big.k).fit(big.scores[rows], big.labels[rows], **big.optional_fields)
+    found = model.predict(big.scores[rows], dial="macro")
+    assert np.isin(found, [0, 1, 2, 19]).mean() > 0.8  # without the added rows it would be 0.04
+
+
+def test_macro_takes_out_a_target_prior_as_well(problem, model):
+    """If all classes count the same, the class shares of the rows do not matter."""
+    target = np.linspace(1, 5, 20)
+    ranking = model.rerank(problem.scores, dial="macro", target_prior=target)
+    assert (ranking.ids == model.rerank(problem.scores, dial="macro").ids).all()
+
+
+def test_macro_on_base_scores_takes_out_the_training_shares(problem):
+    """Nothing was learned from the calibration rows, so the scores follow the shares of the training rows."""
+    base = Base(problem.k).fit(problem.scores, problem.labels, **problem.optional_fields)
+    assert (base.rerank(problem.scores, dial="macro").ids == base.rerank(problem.scores, dial=1.0).ids).all()
+    adjusted = LogitAdjustment(problem.k, tau=1.0).fit(problem.scores, problem.labels, **problem.optional_fields)
+    assert (adjusted.rerank(problem.scores, dial="macro").ids == adjusted.rerank(problem.scores).ids).all()
+
+
+def test_macro_improves_the_accuracy_averaged_over_classes(make_problem):
+    """The calibration rows have another class mix than the training counts say."""
+    big = make_problem(n=8000)
+    keep = np.random.default_rng(1).random(8000) < np.linspace(0.2, 1.0, 20)[big.labels]
+    first, second = np.flatnonzero(keep)[::2], np.flatnonzero(keep)[1::2]
+    model = Reranker("pairwise", n_candidates=big.k).fit(big.scores[first], big.labels[first], **big.optional_fields)
+    found = {
+        dial: evaluate(model.rerank(big.scores[second], dial=dial), big.labels[second]).unconditional
+        for dial in (0.0, 1.0, "macro")
+    }
+    assert found["macro"]["macro"] > found[0.0]["macro"] + 0.02
+    assert found["macro"]["macro"] > found[1.0]["macro"]
+    assert found["macro"]["hit@1"] > found[1.0]["hit@1"]
+
+
+def test_macro_needs_counts_only_for_the_base_order(problem):
+    model = Reranker("classwise", n_candidates=problem.k, dial="macro").fit(problem.scores, problem.labels)
+    assert (model.predict(problem.scores) != model.predict(problem.scores, dial=0.0)).any()
+    for mode in ("auto", "base"):
+        with pytest.raises(InputError, match="the dial needs class_counts"):
+            Reranker(mode, n_candidates=problem.k, dial="macro").fit(problem.scores, problem.labels)

@@ -49,6 +49,7 @@ def same_model(one, other, scores):
         Reranker("classwise", n_candidates=6, shrinkage=ShrinkageOptions("eb", frequency_bins=3)),
         Reranker("pairwise_only", n_candidates=6, terms=("score_gap", "similarity"), dial=0.3),
         Reranker("pairwise", n_candidates=6, shrinkage="paper"),
+        Reranker("pairwise", n_candidates=6, dial="macro"),
         Base(6),
         LogitAdjustment(6, grid=np.array([0.0, 0.5, 1.0])),
         TauNormalization(6, tau=0.5),

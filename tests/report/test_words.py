@@ -56,6 +56,16 @@ def test_headlines_follow_the_interval(rows, diagnosis):
     assert headline(kept, dial=20.0).startswith("The correction hurts")
 
 
+def test_a_model_with_the_dial_macro_has_a_report(rows, model, diagnosis):
+    macro = model.clone(dial="macro").fit(rows.calibration)
+    content = gather(macro, rows.calibration, rows.test, diagnosis=diagnosis)
+    assert dict(content.facts)["Dial"] == "macro"
+    frontier = next(one for one in content.pictures if one.key == "frontier")
+    assert frontier.sentence.startswith("With dial macro, the accuracy of the model is ")
+    assert frontier.data["model"]["dial"] == "macro"
+    assert {one["dial"] for one in frontier.data["values"]} == {round(0.1 * step, 1) for step in range(11)}
+
+
 def test_a_failed_check_of_severity_error_comes_first(rows, model, diagnosis):
     # The test rows are calibration rows: RP110.
     found = gather(model, rows.calibration, rows.calibration, diagnosis=diagnosis)

@@ -97,7 +97,7 @@ def test_a_row_without_candidates_has_no_probabilities(problem):
     assert not dense[1].any()
 
 
-@pytest.mark.parametrize(("name", "values"), [("dial", (0.0, 1.0)), ("strength", (1.0, 0.3))])
+@pytest.mark.parametrize(("name", "values"), [("dial", (0.0, 1.0)), ("dial", (0.5, "macro")), ("strength", (1.0, 0.3))])
 def test_dial_and_strength_take_effect_whenever_they_are_set(problem, name, values):
     def fitted(value):
         model = Reranker("pairwise", n_candidates=problem.k, **{name: value})
@@ -125,6 +125,7 @@ def test_a_strength_that_cannot_be_is_refused_when_it_is_used(problem):
         (Choice("classwise", lambda_a=0.01, lambda_theta=1.0, dial=0.1), "classwise"),
         (Choice("pairwise", lambda_a=0.01, lambda_theta=0.1, dial=0.0), "pairwise"),
         (Choice("extended", dial=0.3, shortlist_tau=0.2), "extended"),
+        (Choice("extended", dial="macro", shortlist_tau=0.2), "extended"),
     ],
 )
 @pytest.mark.parametrize("terms", [None, ("score_gap", "rank_gap")])

@@ -149,10 +149,11 @@ def test_probabilities_belong_to_the_ranked_candidates(problem):
     assert (np.diff(shares, axis=1) <= 1e-15).all()
 
 
-def test_probabilities_do_not_listen_to_the_dial_or_to_costs(problem):
+@pytest.mark.parametrize("dial", [0.8, "macro"])
+def test_probabilities_do_not_listen_to_the_dial_or_to_costs(problem, dial):
     model = Reranker("pairwise", n_candidates=problem.k).fit(problem.scores, problem.labels, **problem.optional_fields)
-    plain, dialled = model.rerank(problem.scores), model.rerank(problem.scores, dial=0.8)
-    shares, other = model.rerank(problem.scores).probabilities, model.rerank(problem.scores, dial=0.8).probabilities
+    plain, dialled = model.rerank(problem.scores), model.rerank(problem.scores, dial=dial)
+    shares, other = model.rerank(problem.scores).probabilities, model.rerank(problem.scores, dial=dial).probabilities
     by_class = np.argsort(plain.ids, axis=1), np.argsort(dialled.ids, axis=1)
     assert (plain.ids != dialled.ids).any()
     np.testing.assert_allclose(

@@ -154,6 +154,27 @@ def test_a_dial_that_is_given_is_not_chosen():
     assert model.dial_ == 0.2
 
 
+def test_with_the_dial_macro_auto_chooses_as_without_a_dial():
+    scores, labels, counts, _ = draw(0, n=600, bias=1.5)
+    plain, macro = (
+        Reranker("auto", n_candidates=6, dial=dial).fit(scores, labels, class_counts=counts) for dial in (None, "macro")
+    )
+    assert macro.auto_.gain == plain.auto_.gain
+    assert macro.mode_ == plain.mode_ == "extended"
+    assert "and dial macro: " in macro.auto_.reason
+    assert "on held-out rows before the dial; " in macro.auto_.reason
+    assert (macro.dial_, macro.chosen_.dial, macro.with_chosen_parameters().dial) == ("macro",) * 3
+    assert (macro.predict(scores, dial=0.0) == plain.predict(scores)).all()
+
+
+def test_the_base_order_that_auto_keeps_gets_the_dial_macro_too():
+    scores, labels, counts, _ = draw(0, n=40)
+    model = Reranker("auto", n_candidates=6, dial="macro").fit(scores, labels, class_counts=counts)
+    assert model.mode_ == "base"
+    assert model.with_chosen_parameters().dial == "macro"
+    assert (model.predict(scores) == model.predict(scores, dial=1.0)).all()
+
+
 def test_the_same_seed_chooses_the_same():
     one, other = fit(1, bias=1.0), fit(1, bias=1.0)
     assert one.auto_.gain == other.auto_.gain

@@ -94,6 +94,14 @@ def test_base_stays_where_every_correction_hurts_the_head(strict):
     assert (model.rerank(scores).order == np.arange(6)).all()
 
 
+@pytest.mark.parametrize("mode", ["pairwise", "extended"])
+def test_the_limit_covers_the_dial_macro(mode):
+    limited, _ = fit(mode=mode, dial="macro", head_loss=1.0)
+    free, _ = fit(mode=mode, head_loss=1.0)
+    assert limited.strength_ < free.strength_  # the dial costs frequent classes more than the correction alone
+    assert limited.dial_ == "macro"
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_whole_correction_is_used_where_the_head_gains(strict):
     model, _ = fit(tail_bias=1.5, n=1500, head_loss=HeadLossLimit(1.0, exact=strict))

@@ -4,7 +4,7 @@ import pytest
 
 from repair import GridSearch, InputError
 from repair.tuning.grid import PAPER_GRID
-from repair_bench.harness.methods import BASE, EMBEDDINGS, METHODS, OURS, QUICK, RIVAL, SCORES, TEST_ROWS, choose
+from repair_bench.harness.methods import BASE, EMBEDDINGS, MACRO, METHODS, OURS, QUICK, RIVAL, SCORES, TEST_ROWS, choose
 from repair_bench.rivals.rival import ScoreRival
 
 EVERYTHING = {"class_counts": [2, 1], "weight_norms": [1.0, 1.0], "embeddings": [[1.0]]}
@@ -39,12 +39,15 @@ def test_every_method_says_what_information_it_uses():
 
 
 def test_every_method_has_a_role():
-    roles = {role: {name for name, method in METHODS.items() if method.role == role} for role in (BASE, OURS, RIVAL)}
+    kinds = (BASE, OURS, RIVAL, MACRO)
+    roles = {role: {name for name, method in METHODS.items() if method.role == role} for role in kinds}
     assert roles[BASE] == {"base"}
-    assert roles[OURS] == {name for name in METHODS if name.startswith(("auto", "extended", "pairwise", "classwise"))}
+    assert roles[MACRO] == {name for name in METHODS if name.endswith(("_macro", "_balanced"))}
+    ours = {name for name in METHODS if name.startswith(("auto", "extended", "pairwise", "classwise"))}
+    assert roles[OURS] == ours - roles[MACRO]
     simple = {"logit_adjustment", "logit_adjustment_all", "tau_normalization", "temperature", "lambdarank", "published"}
     others = {name for name, method in METHODS.items() if isinstance(method.make(3, None), ScoreRival)}
-    assert roles[RIVAL] == simple | others
+    assert roles[RIVAL] == (simple | others) - roles[MACRO]
 
 
 def test_methods_are_chosen_by_what_the_base_has():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, ReferenceOptions, RowOptions, Seed
+from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, ReferenceOptions, RowOptions, Seed, read_dial
 from repair.cli.report import Figures, Rows, TextColumn
 
 if TYPE_CHECKING:
@@ -82,10 +82,13 @@ class MethodOptions:
         ),
     ] = None
     dial: Annotated[
-        float | None,
+        str | None,
         typer.Option(
+            parser=read_dial,
+            metavar="NUMBER|macro",
             help="Trade-off between frequent and rare classes that is stored in the model: 0 favours overall accuracy, "
-            "1 weighs all classes equally. Default: chosen by --mode auto, else 0.",
+            "1 weighs all classes equally, and macro aims at accuracy averaged over classes. Default: chosen by "
+            "--mode auto, else 0.",
             rich_help_panel=METHOD,
         ),
     ] = None

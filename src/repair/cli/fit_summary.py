@@ -12,6 +12,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.verdict import give_verdict
 from repair.evaluation.cross_fitting import CrossFit, cross_fit
 from repair.evaluation.held_out_gain import HeldOutGain, held_out_gain
+from repair.model.adjustments import MACRO
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import title_of
 from repair.stats.not_applicable import NotApplicable
@@ -36,11 +37,18 @@ class HeldOut:
 def held_out(model: ShortlistReranker, checked: CalibrationSet, seed: int) -> HeldOut:
     """Return a fitted model's gain on held-out rows.  If ``auto`` has measured it already, that gain is returned."""
     auto = model.auto_
-    if auto is not None and model.head_loss_ is None:
+    if auto is not None and _auto_measured(model):
         return HeldOut(NotApplicable(auto.reason) if auto.gain is None else auto.gain)
-    # The gain that auto reports is for the whole correction, before a head-loss limit scales it down.
     copies = cross_fit(model, checked, random_state=seed, progress=True)
     return HeldOut(held_out_gain(copies, checked), copies)
+
+
+def _auto_measured(model: ShortlistReranker) -> bool:
+    """Return whether the gain that ``auto`` reports is that of the model.
+
+    It is measured before a head-loss limit scales the correction down, and before the dial ``"macro"``.
+    """
+    return model.head_loss_ is None and model.dial_ != MACRO
 
 
 class FitReport:
@@ -50,12 +58,14 @@ class FitReport:
         self, model: ShortlistReranker, checked: CalibrationSet, gain: HeldOutGain | NotApplicable | PairedGain
     ) -> None:
         self.model, self.checked = model, checked
-        auto = model.auto_ if model.head_loss_ is None else None
+        auto = model.auto_ if _auto_measured(model) else None
         self.judged = None if auto is None else give_verdict(checked, auto)
         self.accuracy = gain.accuracy if isinstance(gain, HeldOutGain) else gain
         by_stratum = gain if isinstance(gain, HeldOutGain) else self.judged
         kept = auto is not None and auto.chosen.keeps_base
         self.strata = {} if by_stratum is None or kept else {"rare": by_stratum.rare, "frequent": by_stratum.frequent}
+        if isinstance(gain, HeldOutGain) and model.dial_ == MACRO:
+            self.strata["macro"] = gain.macro
         self.base = float(checked.importance @ (checked.positions == 0)) / float(checked.importance.sum())
 
     def verdict(self) -> str:
@@ -96,7 +106,7 @@ class FitReport:
         """Return the verdict, the table and the notes."""
         parts = [self.verdict(), self._table()]
         strata = [
-            f"{name.capitalize()} classes: {points(gain)}"
+            f"{'Mean over' if name == 'macro' else name.capitalize()} classes: {points(gain)}"
             for name, gain in self.strata.items()
             if isinstance(gain, PairedGain)
         ]

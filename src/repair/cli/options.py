@@ -19,6 +19,7 @@ __all__ = [
     "RowOptions",
     "Seed",
     "TestEmbeddings",
+    "read_dial",
     "spread",
 ]
 
@@ -34,11 +35,25 @@ Candidates = Annotated[
         "Raise it if the true class is often not among them. Ignored if the file has shortlists.",
     ),
 ]
+
+
+def read_dial(text: str) -> float | str:
+    """Return the dial of the command line: a number, or "macro"."""
+    if text == "macro":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a number nor 'macro'.") from None
+
+
 Dial = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        help="Trade-off between frequent and rare classes: 0 favours overall accuracy, 1 weighs all classes equally. "
-        "Default: the value stored in the model."
+        parser=read_dial,
+        metavar="NUMBER|macro",
+        help="Trade-off between frequent and rare classes: 0 favours overall accuracy, 1 weighs all classes equally, "
+        "and macro aims at accuracy averaged over classes. Default: the value stored in the model.",
     ),
 ]
 NewClasses = Annotated[

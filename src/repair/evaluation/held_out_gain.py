@@ -9,10 +9,10 @@ import numpy as np
 from repair._utils.arrays import BoolArray, FloatArray
 from repair.data.calibration_set import CalibrationSet
 from repair.evaluation.cross_fitting import CrossFit
+from repair.evaluation.head_tail_frontier import stratum_weights
 from repair.stats.folds import FOLDS
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.paired_gains import PairedGain, gain_of_weighted_rows, paired_gain
-from repair.stats.strata import strata_of
 
 __all__ = ["HeldOutGain", "gain_where", "held_out_gain"]
 
@@ -29,6 +29,8 @@ class HeldOutGain:
         Gain over all rows.
     rare, frequent : PairedGain or NotApplicable
         Gain over rows of rare and of frequent classes.
+    macro : PairedGain or NotApplicable
+        Gain of the accuracy averaged over classes.
     folds : int
         Number of folds.
     """
@@ -36,6 +38,7 @@ class HeldOutGain:
     accuracy: PairedGain
     rare: PairedGain | NotApplicable
     frequent: PairedGain | NotApplicable
+    macro: PairedGain | NotApplicable
     folds: int
 
 
@@ -71,11 +74,12 @@ def held_out_gain(found: CrossFit | NotApplicable, calibration: CalibrationSet) 
         return found
     difference = found.hits(calibration.labels) - (calibration.positions == 0)
 
-    def gain(which: BoolArray) -> PairedGain | NotApplicable:
-        return gain_of_weighted_rows(difference, np.where(which, calibration.importance, 0.0), calibration.groups)
-
-    strata, everywhere = strata_of(calibration.labels, calibration.class_counts), np.ones(len(difference), dtype=bool)
-    return HeldOutGain(gain_where(difference, everywhere, calibration), gain(strata.rare), gain(strata.frequent), FOLDS)
+    weights = stratum_weights(calibration.labels, calibration.class_counts, calibration.importance)
+    rare, frequent, macro = (
+        gain_of_weighted_rows(difference, weights[name], calibration.groups) for name in ("rare", "frequent", "macro")
+    )
+    overall = gain_where(difference, np.ones(len(difference), dtype=bool), calibration)
+    return HeldOutGain(overall, rare, frequent, macro, FOLDS)
 
 
 def gain_where(difference: FloatArray, which: BoolArray, calibration: CalibrationSet) -> PairedGain:

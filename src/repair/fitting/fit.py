@@ -31,14 +31,14 @@ class FittedProblem:
     state : FittedState
     problem : Problem
     settings : FitSettings
-    dial : float, default 0.0
+    dial : float or "macro", default 0.0
         The dial that the model will be used with.
     """
 
     state: FittedState
     problem: Problem
     settings: FitSettings
-    dial: float = 0.0
+    dial: float | str = 0.0
 
 
 def fit_design(design: Design, settings: FitSettings, start: Fit | None = None) -> Fit:

@@ -4,20 +4,24 @@ All three add a constant per class to the corrected score (the paper's weighted 
 them needs a new fit.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from repair._utils.arrays import FloatArray
+from repair.data.class_table import ClassTable
+from repair.errors import InputError
 from repair.stats.label_shares import LabelShares
 from repair.terms.view import CandidateView
 from repair.validation.checks import check_number
 from repair.validation.names import class_vector
 
-__all__ = ["DIALS", "LARGEST_DIAL", "Adjustments"]
+__all__ = ["DIALS", "LARGEST_DIAL", "MACRO", "Adjustments", "check_dial", "dial_text"]
 
 LARGEST_DIAL = 100.0
+#: The dial that aims at accuracy averaged over classes.
+MACRO = "macro"
 #: The dials that ``auto`` chooses from, and that a frontier shows by default: 0, 0.1, …, 1.
 DIALS = tuple(round(0.1 * step, 1) for step in range(11))
 
@@ -35,26 +39,30 @@ class Adjustments:
         log(target prior / calibration prior).
     log_costs : ndarray (K,) or None
         Logarithm of the cost of missing each class.
+    log_rarity : ndarray (K,) or None
+        log w of the dial.  None means that of the training counts.
     """
 
     dial: float = 0.0
     log_prior_shift: FloatArray | None = None
     log_costs: FloatArray | None = None
+    log_rarity: FloatArray | None = None
 
     @classmethod
     def build(
         cls,
-        dial: float,
+        dial: float | str,
         target_prior: ArrayLike | None,
         class_costs: ArrayLike | None,
         label_shares: LabelShares,
         class_names: tuple[str, ...] | None = None,
+        macro_rarity: FloatArray | None = None,
     ) -> "Adjustments":
         """Validate the arguments of a user and build the adjustments.
 
         Parameters
         ----------
-        dial : float
+        dial : float or "macro"
         target_prior : array_like (K,), mapping or None
             Class shares, or counts of any size, which are normalised.
         class_costs : array_like (K,), mapping or None
@@ -63,6 +71,9 @@ class Adjustments:
             Class shares under the weights of the fit.
         class_names : tuple of str, optional
             Names to match mappings with.
+        macro_rarity : ndarray (K,), optional
+            log(1/share) of each class, for the class shares that the corrected scores follow.  Needed
+            for the dial ``"macro"``.
 
         Returns
         -------
@@ -78,7 +89,11 @@ class Adjustments:
             shift = np.log(target) - total - np.log(label_shares.smoothed)
         if class_costs is not None:
             costs = np.log(class_vector(class_costs, "class_costs", n_classes, class_names, positive=True))
-        return cls(check_number(dial, "dial", -LARGEST_DIAL, LARGEST_DIAL), shift, costs)
+        checked = check_dial(dial)
+        if isinstance(checked, float):
+            return cls(checked, shift, costs)
+        assert macro_rarity is not None
+        return cls(1.0, shift, costs, macro_rarity if shift is None else macro_rarity - shift)
 
     @property
     def beliefs_only(self) -> bool:
@@ -91,15 +106,43 @@ class Adjustments:
 
     def scaled(self, strength: float) -> "Adjustments":
         """Return the same adjustments with the dial multiplied by `strength`."""
-        return Adjustments(strength * self.dial, self.log_prior_shift, self.log_costs)
+        return replace(self, dial=strength * self.dial)
 
     def contributions(self, view: CandidateView) -> list[tuple[str, FloatArray]]:
         """Return the (n, k) arrays to add, by name.  The list is empty if there is nothing to add."""
+        return [(name, view.per_class(values)) for name, values in self._by_name(view.table)]
+
+    def per_class(self, table: ClassTable) -> FloatArray:
+        """Return the (K,) numbers to add to the scores of the classes."""
+        return sum((values for _, values in self._by_name(table)), np.zeros(table.n_classes))
+
+    def _by_name(self, table: ClassTable) -> list[tuple[str, FloatArray]]:
         parts = []
         if self.dial != 0.0:
-            parts.append(("dial", self.dial * view.per_class(view.table.log_rarity)))
+            parts.append(("dial", self.dial * (table.log_rarity if self.log_rarity is None else self.log_rarity)))
         if self.log_prior_shift is not None:
-            parts.append(("target_prior", view.per_class(self.log_prior_shift)))
+            parts.append(("target_prior", self.log_prior_shift))
         if self.log_costs is not None:
-            parts.append(("class_costs", view.per_class(self.log_costs)))
+            parts.append(("class_costs", self.log_costs))
         return parts
+
+
+def check_dial(dial: object) -> float | str:
+    """Return the dial as a number or ``"macro"``, or raise an error.
+
+    Examples
+    --------
+    >>> from repair.model.adjustments import check_dial
+    >>> check_dial(1), check_dial("macro")
+    (1.0, 'macro')
+    """
+    if not isinstance(dial, str):
+        return check_number(dial, "dial", -LARGEST_DIAL, LARGEST_DIAL)
+    if dial != MACRO:
+        raise InputError(f"dial is {dial!r}; pass a number, or {MACRO!r} to aim at accuracy averaged over classes")
+    return dial
+
+
+def dial_text(dial: float | str) -> str:
+    """Return a dial as text."""
+    return dial if isinstance(dial, str) else f"{dial:g}"

@@ -29,7 +29,7 @@ class Choice:
         The parameters of these names in `Reranker`.
     shrinkage : str or None
         ``"eb"`` if the penalties were chosen from the data.
-    dial : float or None
+    dial : float, "macro" or None
         The parameter of this name in `Reranker`.
     strength : float or None
         Share of the correction that a limit on the head loss allows.
@@ -51,7 +51,7 @@ class Choice:
     lambda_a: float | None = None
     lambda_theta: float | None = None
     shrinkage: str | None = None
-    dial: float | None = None
+    dial: float | str | None = None
     strength: float | None = None
     shortlist_tau: float | None = None
     terms: tuple[str, ...] | None = None

@@ -66,6 +66,11 @@ class Correction:
         """Whether every row keeps the base order unless adjusted.  A per-class `scale` is not considered."""
         return self.tau == 0.0 and not self.offsets.any() and not self.weights.any()
 
+    @property
+    def learned_shares(self) -> bool:
+        """Whether the scores follow the class shares of the calibration rows, because something was fitted on them."""
+        return bool(self.offsets.any() or self.weights.any())
+
     def prepared(self, shortlist: Shortlist, scores: AnyArray | None) -> Shortlist:
         """Return the shortlist with what its terms store about all K scores of each row.
 

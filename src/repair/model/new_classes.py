@@ -38,7 +38,8 @@ def add_classes(
 
     A class without a group belongs to the group of all known classes.  Scores of known classes do
     not change.  With a dial, all scores of a row change by the same constant, because the class
-    shares are then shares of more classes.
+    shares are then shares of more classes.  With the dial ``"macro"``, which adds one row per class to
+    these shares, the constant is only nearly the same.
 
     Parameters
     ----------

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from repair._utils.arrays import AnyArray, FloatArray
 from repair._utils.lazy import lazy
 from repair.data.adjusted_shortlist import list_adjustment
+from repair.model.adjustments import MACRO, Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
 from repair.model.shrinkage import Shrinkage
@@ -114,6 +116,34 @@ class FittedState:
     def cuts(self) -> bool:
         """Whether fewer candidates are returned than are ranked."""
         return self.n_ranked > self.n_candidates
+
+    @lazy
+    def macro_rarity(self) -> FloatArray:
+        """Return log(1/share) of each class, for the class shares that the corrected scores follow.
+
+        A fit learns the shares of the calibration rows.  One row is added per class, because a class
+        without rows would otherwise win everywhere.  Scores without a fit follow the shares of the
+        training rows, except for the part that a τ has already taken out.
+        """
+        if self.correction.learned_shares:
+            rows: FloatArray = self.label_counts.sum() * self.calibration_prior + 1.0
+            rarity: FloatArray = np.log(rows.sum()) - np.log(rows)
+        else:
+            rarity = (1.0 - self.correction.tau) * self.correction.table.log_rarity
+        return rarity
+
+    def adjustments(
+        self, dial: float | str, target_prior: ArrayLike | None = None, class_costs: ArrayLike | None = None
+    ) -> Adjustments:
+        """Return the adjustments of a ranking, or raise an error if an argument is invalid."""
+        return Adjustments.build(
+            dial,
+            target_prior,
+            class_costs,
+            self.label_shares,
+            self.correction.table.class_names,
+            self.macro_rarity if isinstance(dial, str) and dial == MACRO else None,
+        )
 
     @lazy
     def list_adjustment(self) -> FloatArray | None:

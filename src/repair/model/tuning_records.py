@@ -93,7 +93,7 @@ class CandidateResult:
         return self.choice.mode
 
     @property
-    def dial(self) -> float:
+    def dial(self) -> float | str:
         """The dial that was chosen, or 0."""
         return self.choice.dial or 0.0
 

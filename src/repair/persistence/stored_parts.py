@@ -12,6 +12,7 @@ from repair._utils.arrays import AnyArray
 from repair._utils.json import plain
 from repair.data.class_table import ClassTable
 from repair.errors import ArtifactError, InputError, Remedy
+from repair.model.adjustments import MACRO
 from repair.model.choice import Choice
 from repair.model.shrinkage import GroupPrior, Shrinkage
 from repair.model.state import FitSummary
@@ -186,13 +187,20 @@ def read_summary(reader: FieldReader) -> FitSummary:
 def read_choice(reader: FieldReader) -> Choice:
     """Read the hyperparameters that the fit chose."""
     given, names = reader.mapping("choice"), {field.name for field in fields(Choice)}
-    kinds: dict[str, type | tuple[type, ...]] = {"mode": str, "shrinkage": str, "terms": list}
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "mode": str,
+        "shrinkage": str,
+        "terms": list,
+        "dial": (int, float, str),
+    }
     for name, value in given.items():
         if name not in names:
             raise reader.refuse(f"choice has the entry {name!r}, which is not a hyperparameter that a fit chooses")
         kind = kinds.get(name, (int, float))
         if isinstance(value, bool) or not isinstance(value, kind):
             raise reader.refuse(f"choice.{name} is {value!r}, which has the wrong type")
+    if isinstance(given.get("dial"), str) and given["dial"] != MACRO:
+        raise reader.refuse(f"choice.dial is {given['dial']!r}; expected a number or {MACRO!r}")
     terms = given.get("terms")
     if terms is not None and not all(isinstance(name, str) for name in terms):
         raise reader.refuse(f"choice.terms is {terms!r}, not a list of names")

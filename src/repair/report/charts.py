@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from repair.model.adjustments import dial_text
 from repair.report.palette import colour
 from repair.report.picture import Picture
 from repair.report.row_charts import BEFORE
@@ -128,7 +129,7 @@ def frontier(data: Data) -> Spec:
     ends = [at for at in data["values"] if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != data["model"]["dial"]]
     marks = [
         {**data["base"], "name": "base order", "order": BEFORE},
-        {**data["model"], "name": f"this model, dial {data['model']['dial']:g}", "order": "model"},
+        {**data["model"], "name": f"this model, dial {dial_text(data['model']['dial'])}", "order": "model"},
     ]
     return chart(
         data["values"],

@@ -84,7 +84,7 @@ def gather(
     rows: int = 0,
     row_ids: Sequence[Any] | None = None,
     row_texts: Sequence[Any] | None = None,
-    dial: float | None = None,
+    dial: float | str | None = None,
     title: str | None = None,
     class_titles: Mapping[str, str] | None = None,
     diagnosis: Diagnosis | None = None,

@@ -43,7 +43,7 @@ class Evidence:
         Sentences that say which rows these are and how they were held out.
     noun : str
         Name of these rows in a sentence: "test rows" or "held-out calibration rows".
-    dial : float or None
+    dial : float, "macro" or None
         Dial to rank with.  None means the dial of each model.
     """
 
@@ -55,13 +55,13 @@ class Evidence:
     parts: tuple[HeldOutPart, ...]
     basis: str
     noun: str
-    dial: float | None = None
+    dial: float | str | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.labels)
 
-    def final_scores(self, dial: float | None) -> FloatArray:
+    def final_scores(self, dial: float | str | None) -> FloatArray:
         """Return every candidate's final score at a dial.  None means the dial of each model."""
         scores = np.full(self.shortlist.scores.shape, PAD_SCORE)
         for part in self.parts:
@@ -128,7 +128,7 @@ class Evidence:
 
 
 def on_test_rows(
-    model: ShortlistReranker, shortlist: Shortlist, labels: IntArray, groups: IntArray | None, dial: float | None
+    model: ShortlistReranker, shortlist: Shortlist, labels: IntArray, groups: IntArray | None, dial: float | str | None
 ) -> Evidence:
     """Return the evidence from test rows.  Every group counts once."""
     grouped = (
@@ -148,7 +148,7 @@ def on_test_rows(
 
 
 def on_held_out_rows(
-    model: ShortlistReranker, calibration: CalibrationSet, copies: CrossFit, dial: float | None
+    model: ShortlistReranker, calibration: CalibrationSet, copies: CrossFit, dial: float | str | None
 ) -> Evidence:
     """Return the evidence from calibration rows, each ranked by a copy that was fitted on the other folds."""
     n_rows, groups = len(calibration.labels), calibration.groups

@@ -8,7 +8,7 @@ import numpy as np
 
 from repair._utils.arrays import BoolArray, FloatArray, IntArray
 from repair.data.shortlist import Shortlist
-from repair.model.adjustments import DIALS
+from repair.model.adjustments import DIALS, dial_text
 from repair.report.evidence import Evidence
 from repair.report.picture import Picture, missing, number, percent, points
 from repair.rerankers.base import ShortlistReranker
@@ -115,8 +115,8 @@ def frontier(model: ShortlistReranker, evidence: Evidence) -> Picture:
         )
     if not evidence.rare.any() or not evidence.frequent.any():
         return missing("frontier", title, "There are no rows of rare classes, or no rows of frequent classes")
-    current = float(model.dial_ if evidence.dial is None else evidence.dial)
-    dials = np.unique(np.append(DIALS, current))
+    current = model.dial_ if evidence.dial is None else evidence.dial
+    dials = np.unique(DIALS if isinstance(current, str) else np.append(DIALS, current))
     accuracies = evidence.frontier(dials)
     rows = {"rare": evidence.rare, "frequent": evidence.frequent}
     here = {name: evidence.mean(evidence.hits_after, which) for name, which in rows.items()}
@@ -132,7 +132,7 @@ def frontier(model: ShortlistReranker, evidence: Evidence) -> Picture:
     return Picture(
         "frontier",
         title,
-        f"With dial {current:g}, the accuracy of the model is {percent(here['rare'])} on rare and "
+        f"With dial {dial_text(current)}, the accuracy of the model is {percent(here['rare'])} on rare and "
         f"{percent(here['frequent'])} on frequent classes (base order: {percent(base['rare'])} and "
         f"{percent(base['frequent'])}). With dial {last['dial']:g} it would be {percent(last['rare'])} and "
         f"{percent(last['frequent'])}. The dial can be changed without a new fit.",

@@ -9,6 +9,7 @@ import numpy as np
 from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
+from repair.model.adjustments import dial_text
 from repair.report.evidence import Evidence
 from repair.report.picture import number, percent, points
 from repair.rerankers.base import ShortlistReranker
@@ -173,7 +174,7 @@ def facts(model: ShortlistReranker, diagnosis: Diagnosis) -> tuple[tuple[str, st
         "Fitted mode": model.mode_,
         "Term weights": minus_signs(weights) or "none",
         "Chosen by the fit": chosen or "nothing",
-        "Dial": f"{model.dial_:g}",
+        "Dial": dial_text(model.dial_),
         "Strength": f"{model.strength_:g}",
         "Shrinkage": "none" if model.shrinkage_ is None else model.shrinkage_.kind,
         "Classes": number(state.correction.table.n_classes),

@@ -29,7 +29,7 @@ def write_report(
     row_ids: Sequence[Any] | None = None,
     row_texts: Sequence[Any] | None = None,
     figures: str | PathLike[str] | None = None,
-    dial: float | None = None,
+    dial: float | str | None = None,
     title: str | None = None,
     class_titles: Mapping[str, str] | None = None,
     diagnosis: Diagnosis | None = None,
@@ -60,7 +60,7 @@ def write_report(
     figures : path, optional
         Folder to write the charts to, as SVG and PNG.  By default they are only on the page.  Pass it if
         you need the charts as files.
-    dial : float, optional
+    dial : float or "macro", optional
         Trade-off between frequent and rare classes at which to evaluate the model.  Defaults to the
         model's dial.  Pass it if you will rerank with another one.
     title : str, optional

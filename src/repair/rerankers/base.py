@@ -43,7 +43,7 @@ class ShortlistReranker(FittedAttributes):
     n_candidates: int
     #: Decision-time settings, which take effect as soon as they are set.  None means the value that the fit chose, or
     #: else 0 for the dial and 1 for the strength.
-    dial: float | None = None
+    dial: float | str | None = None
     strength: float | None = None
     _state: FittedState | None = None
 
@@ -121,7 +121,7 @@ class ShortlistReranker(FittedAttributes):
         scores: ArrayLike | Shortlist,
         *,
         embeddings: ArrayLike | None = None,
-        dial: float | None = None,
+        dial: float | str | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
     ) -> Ranking:
@@ -133,9 +133,10 @@ class ShortlistReranker(FittedAttributes):
             Base scores of new rows, on the scale that the model was fitted on.
         embeddings : array_like (n, d) or (d,), optional
             One vector per row.  Needed if the model was fitted with embeddings, ignored otherwise.
-        dial : float, optional
+        dial : float or "macro", optional
             Head–tail trade-off t.  0 aims at accuracy, and 1 gives all classes the same weight.  The
             default is the model's dial (``dial_``).  The model needs class counts from ``fit``.
+            ``"macro"`` aims at accuracy averaged over classes.
         target_prior : array_like (K,), optional
             Class mix of the rows you will rerank.  Pass it if it differs from that of the calibration set.
         class_costs : array_like (K,), optional
@@ -161,7 +162,7 @@ class ShortlistReranker(FittedAttributes):
         scores: ArrayLike | Shortlist,
         *,
         embeddings: ArrayLike | None = None,
-        dial: float | None = None,
+        dial: float | str | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
     ) -> AnyArray:
@@ -200,7 +201,7 @@ class ShortlistReranker(FittedAttributes):
         scores: ArrayLike | Shortlist,
         *,
         embeddings: ArrayLike | None = None,
-        dial: float | None = None,
+        dial: float | str | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
     ) -> Explanation:
@@ -214,7 +215,7 @@ class ShortlistReranker(FittedAttributes):
         explanation = explain_row(self._correction(), shortlist, self._adjustments(dial, target_prior, class_costs))
         return explanation.first(self.state.n_candidates) if self.state.cuts else explanation
 
-    def final_scores(self, shortlist: Shortlist, *, dial: float | None = None) -> FloatArray:
+    def final_scores(self, shortlist: Shortlist, *, dial: float | str | None = None) -> FloatArray:
         """Return every candidate's final score in base order, aligned with ``shortlist.ids``, −Inf on padding.
 
         `shortlist` must come from this model's own `shortlist` or `shortlists_for`.
@@ -348,16 +349,9 @@ class ShortlistReranker(FittedAttributes):
         return correction if self.strength is None else replace(correction, strength=self.strength_)
 
     def _adjustments(
-        self, dial: float | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None
+        self, dial: float | str | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None
     ) -> Adjustments:
-        state = self.state
-        return Adjustments.build(
-            self.dial_ if dial is None else dial,
-            target_prior,
-            class_costs,
-            state.label_shares,
-            state.correction.table.class_names,
-        )
+        return self.state.adjustments(self.dial_ if dial is None else dial, target_prior, class_costs)
 
 
 @dataclass(frozen=True, eq=False)

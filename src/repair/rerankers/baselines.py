@@ -243,7 +243,7 @@ class ClasswiseTemperature(Baseline):
         alpha: float = 0.0,
         tau: float = 0.0,
         shrinkage: str | bool | ShrinkageOptions = False,
-        dial: float | None = None,
+        dial: float | str | None = None,
         tol: float = 1e-8,
         max_iter: int = 100,
     ) -> None:

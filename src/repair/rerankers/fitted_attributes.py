@@ -21,7 +21,7 @@ __all__ = ["FittedAttributes"]
 class FittedAttributes:
     """Read-only views of a fitted model's state."""
 
-    dial: float | None
+    dial: float | str | None
     strength: float | None
 
     @property
@@ -123,7 +123,7 @@ class FittedAttributes:
         return check_number(self.strength, "strength", 0.0, 1.0)
 
     @property
-    def dial_(self) -> float:
+    def dial_(self) -> float | str:
         """The dial in effect: the parameter ``dial``, or what ``auto`` chose, or 0."""
         if self.dial is not None:
             return self.dial

@@ -10,7 +10,7 @@ from repair.data.class_table import ClassTable
 from repair.errors import InputError, InputWarning, Remedy, drop_parameter, warn_user
 from repair.fitting.settings import USUAL_PENALTY, FitSettings, ShrinkageOptions
 from repair.fitting.shrinkage import shrinkage_groups
-from repair.model.adjustments import LARGEST_DIAL
+from repair.model.adjustments import MACRO, check_dial
 from repair.model.choice import Choice
 from repair.rerankers.modes import MODES, FitPlan, Mode
 from repair.terms.options import ExtendedOptions
@@ -55,7 +55,7 @@ class Parameters:
     tuning: GridSearch | str | None
     head_loss: HeadLossLimit | None
     extended: ExtendedOptions | None
-    dial: float | None
+    dial: float | str | None
     strength: float | None
     random_state: int
     tol: float
@@ -88,7 +88,7 @@ class Parameters:
             tuning=tuning,
             head_loss=head_loss,
             extended=given["extended"],
-            dial=_number(given, "dial", -LARGEST_DIAL, LARGEST_DIAL),
+            dial=None if given["dial"] is None else check_dial(given["dial"]),
             strength=strength,
             random_state=check_count(given["random_state"], "random_state", 0),
             tol=check_number(given["tol"], "tol", 0.0, open_low=True),
@@ -146,7 +146,8 @@ class Parameters:
         needs = {
             "alpha (rare-class upweighting)": self.alpha > 0,
             "tau (the pre-adjustment −τ·log π)": self.tau != 0,
-            "the dial": bool(self.dial),
+            # "macro" needs them only for the base order.  A fit on calibration rows learns their class shares.
+            "the dial": self.mode.can_leave("base") if self.dial == MACRO else bool(self.dial),
             "head_loss": self.head_loss is not None,
             "shortlist_tau (a shortlist by g − τ·log(n+1))": bool(shortlist_tau),
         }

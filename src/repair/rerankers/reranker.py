@@ -74,11 +74,13 @@ class Reranker(ShortlistReranker):
         Options of the extended mode, also used by ``"auto"``.  By default the mode chooses its
         shortlist and compares each row with all labelled rows.  Needed only to fix the shortlist, or
         for millions of labelled rows.
-    dial : float, optional
+    dial : float or "macro", optional
         Head–tail trade-off that ``rerank`` uses by default.  0 aims at accuracy, and 1 gives all
         classes the same weight.  By default it is what ``"auto"`` chooses, or else 0.  It can be
         changed after ``fit``.  Values other than 0 need class counts.  Raise it if rare classes
-        matter more to you than overall accuracy.
+        matter more to you than overall accuracy.  ``"macro"`` aims at accuracy averaged over classes:
+        it takes the class shares of the calibration rows out of the scores.  Use it if all classes
+        matter equally.
     strength : float in [0, 1], optional
         Share of the correction that is applied.  By default it is what `head_loss` chooses, or else
         1.  It can be changed after ``fit``.  Lower it to apply a correction cautiously, or use
@@ -104,7 +106,7 @@ class Reranker(ShortlistReranker):
         The exponent τ of the pre-adjustment in use.
     temperature_ : float
         The temperature in use, which is 1 unless a temperature was fitted.
-    dial_ : float
+    dial_ : float or "macro"
         The dial in effect: the parameter ``dial``, or what ``auto`` chose, or 0.
     strength_ : float
         Share of the correction that is applied: the parameter ``strength``, or what `head_loss` chose, or 1.
@@ -164,7 +166,7 @@ class Reranker(ShortlistReranker):
         tuning: str | GridSearch | None = None,
         head_loss: float | HeadLossLimit | None = None,
         extended: ExtendedOptions | None = None,
-        dial: float | None = None,
+        dial: float | str | None = None,
         strength: float | None = None,
         random_state: int = 0,
         tol: float = 1e-8,

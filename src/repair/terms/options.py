@@ -23,8 +23,8 @@ class ExtendedOptions:
     n_ranked : int, optional
         Number of classes per row that are ranked before the best `n_candidates` of them are returned.
         With embeddings, a class can be right that the classifier puts in place 20, so the default is
-        then 30 if the scores of all classes are known.  Without embeddings the default is
-        `n_candidates`.  More classes take more time.
+        then 30 if the scores of all classes are known, and 100 if the dial is ``"macro"``.  Without
+        embeddings the default is `n_candidates`.  More classes take more time.
     neighbour_index : {"exact", "approximate"}, default "exact"
         How neighbours are searched if there are embeddings.  "exact" compares each row with every
         labelled row.  "approximate" looks it up in an index and needs the extra ``neighbours``.

@@ -18,6 +18,7 @@ from repair._utils.blas import one_blas_thread
 from repair._utils.progress import progress_bar
 from repair.data.calibration_set import CalibrationSet
 from repair.fitting.settings import FitSettings
+from repair.model.adjustments import MACRO, dial_text
 from repair.model.choice import Choice
 from repair.model.tuning_records import AutoChoice, CandidateResult
 from repair.stats.folds import group_folds, too_few_units
@@ -47,7 +48,7 @@ def choose_mode(
     *,
     options: ExtendedOptions | None = None,
     named: tuple[str, ...] | None = None,
-    dial: float | None = None,
+    dial: float | str | None = None,
     random_state: int = 0,
     progress: bool = False,
 ) -> AutoChoice:
@@ -69,8 +70,9 @@ def choose_mode(
         Options of the extended mode.
     named : tuple of str, optional
         The fixed terms that the user named.
-    dial : float, optional
-        The dial at which accuracy is measured, by default 0.
+    dial : float or "macro", optional
+        The dial at which accuracy is measured, by default 0.  With ``"macro"``, which gives up accuracy
+        on purpose, accuracy is measured at 0.
     random_state : int, default 0
         Seed for the folds.
     progress : bool, default False
@@ -82,7 +84,11 @@ def choose_mode(
     """
     base_hits = (calibration.positions == 0).astype(np.float64)
     base = CandidateResult(
-        Choice("base", dial=0.0), PairedGain(0.0, 0.0, max(1, len(base_hits) - 1)), 1.0, base_hits, keeps_base=True
+        Choice("base", dial=MACRO if dial == MACRO else 0.0),
+        PairedGain(0.0, 0.0, max(1, len(base_hits) - 1)),
+        1.0,
+        base_hits,
+        keeps_base=True,
     )
     too_few = too_few_units(int(calibration.covered.sum()), calibration.groups)
     if too_few is not None:
@@ -92,9 +98,10 @@ def choose_mode(
         )
         return AutoChoice(base, (base,), reason, None, FOLDS)
     candidates = _candidates(terms, settings, options or ExtendedOptions(), named, dial)
+    measured_at = 0.0 if dial is None or isinstance(dial, str) else dial
     folds = group_folds(len(base_hits), calibration.groups, FOLDS, random_state)
     with one_blas_thread(), progress_bar("choosing a mode", len(candidates) * FOLDS, show=progress) as step:
-        tried = [_over_folds(candidate, calibration, folds, dial or 0.0, step) for candidate in candidates]
+        tried = [_over_folds(candidate, calibration, folds, measured_at, step) for candidate in candidates]
     results = _results(candidates, tried, calibration, base_hits)
     return _chosen(base, results, tried, calibration, folds)
 
@@ -104,7 +111,7 @@ def _candidates(
     settings: FitSettings,
     options: ExtendedOptions,
     named: tuple[str, ...] | None,
-    dial: float | None,
+    dial: float | str | None,
 ) -> tuple[Candidate, ...]:
     """Return the corrections in the order of the constants above."""
     dial = dial or 0.0
@@ -181,9 +188,10 @@ def _chosen(
     improvement = tried[list(results).index(chosen)].improvement * calibration.importance
     agreed = int((np.bincount(folds, improvement, minlength=FOLDS) > 0).sum())
     size = " with few terms" if chosen.few_terms else ""
-    dial = f" and dial {chosen.dial:g}" if chosen.dial else ""
+    dial = f" and dial {dial_text(chosen.dial)}" if chosen.dial else ""
+    before = " before the dial" if chosen.dial == MACRO else ""
     reason = (
-        f"Chose {chosen.mode}{size}{dial}: {_in_points(chosen.gain)} on held-out rows; "
+        f"Chose {chosen.mode}{size}{dial}: {_in_points(chosen.gain)} on held-out rows{before}; "
         f"the labels became more likely in {agreed} of {FOLDS} folds."
     )
     return AutoChoice(chosen, everything, reason, chosen.gain, agreed, (chosen,) * FOLDS, folds)

@@ -20,7 +20,6 @@ from repair.data.calibration_set import CalibrationSet
 from repair.fitting.design_matrix import Design
 from repair.fitting.fit import FittedProblem, fit_design
 from repair.fitting.penalised_logit import Fit
-from repair.model.adjustments import Adjustments
 from repair.model.state import FittedState
 from repair.model.tuning_records import HeadLossTest
 from repair.stats.folds import group_folds, subsample
@@ -72,7 +71,7 @@ def limit_head_loss(
     held_out = with_adjusted_list(held_out, state.shortlist_tau, state.width)
     if limit.exact:
         lists = state.correction.prepared(held_out.shortlist, held_out.all_scores)
-        final: FloatArray | None = state.correction.scores(lists, Adjustments(fitted.dial))
+        final: FloatArray | None = state.correction.scores(lists, state.adjustments(fitted.dial))
     else:
         final = _out_of_fold(fitted, limit.cv, random_state)
     test = _choose_strength(held_out, final, limit, random_state)
@@ -99,16 +98,13 @@ def _out_of_fold(fitted: FittedProblem, n_folds: int, random_state: int) -> Floa
 
 def _held_out_scores(fitted: FittedProblem, fit: Fit, test: Design) -> FloatArray:
     """Return the final scores of held-out rows, with offsets and weights that were fitted without them."""
-    problem = fitted.problem
+    problem, adjustments = fitted.problem, fitted.state.adjustments(fitted.dial)
     if not any(term.learns for term in problem.terms):  # exactly as a model with this fit would score them
         terms, weights = problem.collapsed(fit.weights)
         correction = replace(fitted.state.correction, offsets=fit.offsets, terms=terms, weights=weights)
-        return correction.scores(problem.calibration.shortlist.take(test.rows), Adjustments(fitted.dial))
+        return correction.scores(problem.calibration.shortlist.take(test.rows), adjustments)
     # The scores of the design are relative to the best of the row.  A constant per row does not change the order.
-    scores = test.scores(fit.offsets, fit.weights)
-    if fitted.dial:
-        scores = scores + fitted.dial * test.table.log_rarity[np.maximum(test.ids, 0)]
-    return scores
+    return test.scores(fit.offsets, fit.weights) + adjustments.per_class(test.table)[np.maximum(test.ids, 0)]
 
 
 def _choose_strength(

@@ -12,7 +12,8 @@ from repair._utils.json import plain
 from repair.comparison.resampled_metrics import COMPARED
 from repair_bench.bases.base_scores import BaseScores
 from repair_bench.harness.held_out import held_out_accuracy
-from repair_bench.harness.methods import OURS, Method
+from repair_bench.harness.macro_frontier import macro_frontier
+from repair_bench.harness.methods import MACRO, OURS, Method
 from repair_bench.harness.trade_off import trade_off
 
 __all__ = ["Say", "measure_method"]
@@ -42,10 +43,11 @@ def measure_method(
     arrays : dict of ndarray
         ``trials`` and ``full`` in the order of `COMPARED`, and ``rows.NAME`` with one value per test row.
     account : dict
-        Title, role, information, model, mode, chosen parameters, notes, seconds, setup and trade-off.  The
-        seconds are process time, so they do not depend on what else the machine does.  ``calibration`` is
-        the held-out accuracy on calibration rows, by which a report chooses the best rival without the
-        test rows.  Our own methods do not take part in that choice, so theirs is None.
+        Title, role, information, model, mode, chosen parameters, notes, seconds, setup, trade-off and the
+        frontier of macro accuracy.  The seconds are process time, so they do not depend on what else the
+        machine does.  ``calibration`` is the held-out accuracy on calibration rows, by which a report
+        chooses the best rival without the test rows.  It is None for methods that do not take part in that
+        choice: our own, and those that aim at macro accuracy.
     """
     from repair.comparison.compare import compare
 
@@ -76,8 +78,9 @@ def measure_method(
         "notes": list(fitted.fit_summary_.notes),
         "seconds": seconds,
         "setup": vars(found.setup),
-        "calibration": None if method.role == OURS else {"accuracy": held_out_accuracy(fitted, calibration)},
+        "calibration": None if method.role in (OURS, MACRO) else {"accuracy": held_out_accuracy(fitted, calibration)},
         "trade_off": trade_off(fitted, test, base),
+        "macro_frontier": macro_frontier(fitted, test, base),
     }
     arrays: dict[str, AnyArray] = {
         "trials": np.stack([found.trials[title][metric] for metric in COMPARED], axis=1),

@@ -64,6 +64,9 @@ DESCRIPTIONS = {
     "Stack, embeddings": "weighs the log-probabilities of the base and of the rivals with and without embeddings.",
     "EM prior": "estimates the class mix of the test rows by EM, after vector scaling (Saerens et al., 2002).",
     "BBSE": "estimates the class mix from the confusion matrix, after vector scaling (Lipton et al., 2018).",
+    "Vector scaling, balanced": "is vector scaling in whose fit all classes have the same weight.",
+    "Matrix scaling, balanced": "is matrix scaling in whose fit all classes have the same weight.",
+    "Retrained head, mixed, balanced": "is the mixture of heads in whose fit all classes have the same weight.",
 }
 
 

@@ -82,6 +82,11 @@ class RivalCorrection(Correction):
         """Required width of the embeddings, or None if the rival does not use them."""
         return self.width
 
+    @property
+    def learned_shares(self) -> bool:
+        """Whether the scores follow the class shares of the calibration rows, which is always so."""
+        return True
+
     def contributions(self, shortlist: Shortlist, adjustments: Adjustments) -> list[tuple[str, FloatArray]]:
         """Raise an error, because a rival's scores are not a sum of contributions."""
         raise InputError("rivals have no contributions to explain; use a Reranker for explanations")
@@ -167,7 +172,7 @@ class ScoreRival(ShortlistReranker):
         scores: ArrayLike | Shortlist,
         *,
         embeddings: ArrayLike | None = None,
-        dial: float | None = None,
+        dial: float | str | None = None,
         target_prior: ArrayLike | None = None,
         class_costs: ArrayLike | None = None,
     ) -> Ranking:
@@ -187,7 +192,7 @@ class ScoreRival(ShortlistReranker):
         vectors = _vectors(embeddings, len(given), correction.width)
         final = np.array(correction.rival.scores(centred(given) * correction.rival_scale, vectors), dtype=np.float64)
         adjustments = self._adjustments(dial, target_prior, class_costs)
-        final += _per_class(adjustments, correction.table)
+        final += adjustments.per_class(correction.table)
         final[np.isneginf(given)] = -np.inf
         return _ranking(given, final, self.state.n_candidates, correction.table)
 
@@ -250,17 +255,6 @@ def _vectors(embeddings: ArrayLike | None, n_rows: int, width: int | None) -> An
         remedy = Remedy("pass-embeddings", "pass embeddings=…")
         raise InputError(f"this model reads embeddings of {width} numbers per row", remedy)
     return check_embeddings(np.atleast_2d(as_array(embeddings, "embeddings")), "embeddings", n_rows, width)
-
-
-def _per_class(adjustments: Adjustments, table: ClassTable) -> FloatArray:
-    """Return what the adjustments add to the scores of each class."""
-    total = np.zeros(table.n_classes)
-    if adjustments.dial != 0.0:
-        total += adjustments.dial * table.log_rarity
-    for part in (adjustments.log_prior_shift, adjustments.log_costs):
-        if part is not None:
-            total += part
-    return total
 
 
 def _ranking(given: AnyArray, final: FloatArray, n_candidates: int, table: ClassTable) -> Ranking:
