@@ -30,7 +30,15 @@ __all__ = [
 #: The paper's pairwise features, in the order of its table.
 PAPER_TERMS = ("score_gap", "rank_gap", "log_prob_ratio", "similarity", "log_freq_ratio")
 #: The terms that ``mode="extended"`` learns by default, in the order of the model's columns.
-DEFAULT_LEARNED_TERMS = ("context", "score_head", "score_neighbours", "neighbours", "head", "logistic_head")
+DEFAULT_LEARNED_TERMS = (
+    "context",
+    "score_head",
+    "score_neighbours",
+    "neighbours",
+    "head",
+    "logistic_head",
+    "discriminant",
+)
 #: Those that it learns with ``ExtendedOptions(fast=True)``.
 FAST_LEARNED_TERMS = ("context", "neighbours", "head")
 

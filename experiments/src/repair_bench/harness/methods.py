@@ -119,7 +119,7 @@ def _rival(title: str, rival: type[ScoreRival], information: str, role: str = RI
 
 
 def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
-    return Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0))
+    return Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0, n_ranked=k))
 
 
 COUNTS = ("class_counts",)

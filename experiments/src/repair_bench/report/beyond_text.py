@@ -86,6 +86,6 @@ design. *Closure* is the share of the published error that is closed, as defined
 - Gaussian class models, prototypes and class-balanced votes on embeddings. They were no better than ridge regression
   with several penalties.
 
-Two ideas that were dropped at first later became terms. Neighbours in score space were no better than the old
+Three ideas that were dropped at first later became terms. Neighbours in score space were no better than the old
 `context`, and are now `score_neighbours`. A logistic head closed 1.5 points more on six entries, at many times the
-cost, and is now `logistic_head`."""
+cost, and is now `logistic_head`. Gaussian class models are now `discriminant`."""

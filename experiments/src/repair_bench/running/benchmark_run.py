@@ -58,7 +58,7 @@ def run(
     seed: int | None = None,
     quick: bool = False,
     lengths: Sequence[int] | None = None,
-    resamples: int = 10_000,
+    resamples: int = 20_000,
     progress: Callable[[str], object] | None = None,
 ) -> dict[str, Any]:
     """Run one benchmark: read the data, compute the base scores, compare the methods.
@@ -88,7 +88,7 @@ def run(
     lengths : sequence of int, optional
         Shortlist lengths to compare, by default 5, 10, 20 and 50.  Lengths above the number of
         classes are left out.
-    resamples : int, default 10000
+    resamples : int, default 20000
         Number of bootstrap resamples of the test rows.
     progress : callable, optional
         Called with a line of text after each step.

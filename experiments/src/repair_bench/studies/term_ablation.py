@@ -49,13 +49,13 @@ def _variants(calibration: ScoreSet, k: int) -> dict[str, Reranker]:
     known = calibration.optional_fields
     needs = {"similarity": "similarity", "log_freq_ratio": "class_counts"}
     fixed = [name for name in PAPER_TERMS if name not in needs or known[needs[name]] is not None]
-    needs_embeddings = ("neighbours", "head", "logistic_head")
+    needs_embeddings = ("neighbours", "head", "logistic_head", "discriminant")
     learned = tuple(
         name for name in DEFAULT_LEARNED_TERMS if known["embeddings"] is not None or name not in needs_embeddings
     )
     variants = {
         ALL: Reranker("extended", n_candidates=k),
-        BASE_LIST: Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0)),
+        BASE_LIST: Reranker("extended", n_candidates=k, extended=ExtendedOptions(shortlist_tau=0.0, n_ranked=k)),
     }
     for name in learned:
         kept = [one for one in learned if one != name]
