@@ -8,7 +8,7 @@ import pytest
 import repair_bench
 from repair import InputError
 from repair_bench.bases.base_scores import TextBase
-from repair_bench.harness.stages import ALL_CODE, DATA_CODE, NOT_DATA, NOT_RESULTS, code_mark
+from repair_bench.harness.stages import ALL_CODE, DATA_CODE, NOT_DATA, NOT_RESULTS, OUR_FITS, code_mark
 from repair_bench.report.result_tables import all_tables
 from repair_bench.running.benchmark_run import describe, run
 
@@ -79,7 +79,8 @@ def test_code_that_only_prints_makes_nothing_stale(tmp_path, monkeypatch):
     solver, command = "repair/fitting/newton.py", "repair/cli/fit.py"
     methods_file, texts = "repair_bench/harness/methods.py", "repair_bench/data/texts.py"
     printing = ("repair_bench/report/publish.py", "repair_bench/command.py", "repair_bench/running/many_runs.py")
-    for name in (solver, command, methods_file, texts, *printing):
+    rival = "repair_bench/rivals/gda.py"
+    for name in (solver, command, methods_file, texts, rival, *printing):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
 
@@ -90,6 +91,13 @@ def test_code_that_only_prints_makes_nothing_stale(tmp_path, monkeypatch):
         (tmp_path / changed).write_text("1")
         return found
 
+    def marks_of_rivals(changed):
+        (tmp_path / changed).write_text("2")
+        code_mark.cache_clear()
+        found = code_mark(ALL_CODE, (*NOT_RESULTS, *OUR_FITS))
+        (tmp_path / changed).write_text("1")
+        return found
+
     data, methods = marks(command)
     for name in printing:
         assert marks(name) == (data, methods)
@@ -97,6 +105,9 @@ def test_code_that_only_prints_makes_nothing_stale(tmp_path, monkeypatch):
     assert marks(solver)[0] == data
     assert methods not in (marks(methods_file)[1], marks(solver)[1], marks(texts)[1])
     assert marks(texts)[0] != data
+    rivals = marks_of_rivals(command)
+    assert marks_of_rivals(solver) == marks_of_rivals(methods_file) == rivals
+    assert marks_of_rivals(rival) != rivals
     code_mark.cache_clear()
 
 

@@ -89,6 +89,11 @@ class Method:
     information: str = SCORES
     role: str = OURS
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """How results call the method, and what they say about it."""
+        return {"title": self.title, "information": self.information, "role": self.role}
+
 
 def _library(name: str, *, needs: tuple[str, ...] | None = None, **details: Any) -> Method:
     """Return a method of the library under its title."""

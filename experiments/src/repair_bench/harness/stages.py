@@ -20,6 +20,7 @@ from repair_bench.harness.benchmark import Benchmark
 from repair_bench.harness.cache import Cache, Made, file_marks
 from repair_bench.harness.methods import METHODS
 from repair_bench.harness.one_method import Say, measure_method
+from repair_bench.rivals.rival import ScoreRival
 
 __all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 
@@ -36,6 +37,14 @@ NOT_RESULTS = (
     "repair_bench/synthetic/*",
     "repair_bench/running/many_runs.py",
     "repair_bench/running/study_runs.py",
+)
+#: Code of our own fits, which the rivals in `repair_bench.rivals` do not run.  So they are not run again if it changes.
+OUR_FITS = (
+    *(f"repair/{folder}/*" for folder in ("terms", "fitting", "tuning", "rerankers/modes", "persistence", "diagnosis")),
+    *(f"repair/{name}.py" for name in ("model/correction", "model/explanation", "model/new_classes")),
+    *(f"repair/rerankers/{name}.py" for name in ("parameters", "reranker", "methods", "baselines", "loading")),
+    "repair_bench/harness/lambdarank.py",
+    "repair_bench/harness/methods.py",
 )
 #: Code of later stages, which does not affect data and base scores.
 NOT_DATA = (
@@ -119,7 +128,9 @@ class Stages:
         def make() -> tuple[dict[str, AnyArray], dict[str, Any]]:
             return measure_method(METHODS[name], model, base, trials, seed, self.say)
 
-        arrays, account = self._cached(f"method-{name}-k{n_candidates}", self._method_mark() | settings, make)
+        without = (*NOT_RESULTS, *OUR_FITS) if isinstance(model, ScoreRival) else NOT_RESULTS
+        mark = self._method_mark(without) | settings | METHODS[name].labels
+        arrays, account = self._cached(f"method-{name}-k{n_candidates}", mark, make)
         rows = {key.removeprefix("rows."): value for key, value in arrays.items() if key.startswith("rows.")}
         return Outcome(arrays["trials"], arrays["full"], rows, account)
 
@@ -147,8 +158,8 @@ class Stages:
         base = {**self.benchmark.base_settings, "base_files": self.benchmark.base_files}
         return {**self._data_mark(), **base, "libraries": library_versions()}
 
-    def _method_mark(self) -> dict[str, Any]:
-        return {**self._base_mark(), "library": code_mark(ALL_CODE, NOT_RESULTS)}
+    def _method_mark(self, without: tuple[str, ...] = NOT_RESULTS) -> dict[str, Any]:
+        return {**self._base_mark(), "library": code_mark(ALL_CODE, without)}
 
     def _make_problem(self) -> tuple[dict[str, AnyArray], dict[str, Any]]:
         assert self.benchmark.read is not None
