@@ -53,6 +53,14 @@ def test_the_rival_stands_at_the_dial_macro(accuracy, macro, gap):
     assert macro_gap(result(accuracy, macro), "Extended", "ProKeR") is None
 
 
+def test_the_rival_takes_the_dial_that_is_better_for_it():
+    record = result(0.85, 0.5)
+    record["methods"]["Vector scaling"]["trade_off"] = {"dials": [0.0, 1.0], "accuracy": [0, 0.8], "macro": [0, 0.69]}
+    assert macro_gap(record, "Extended", "Vector scaling") == pytest.approx(0.01)
+    record["methods"]["Vector scaling"]["trade_off"] = {"dials": [0.0, 1.0], "accuracy": [0, 0.8], "macro": [0, 0.3]}
+    assert macro_gap(record, "Extended", "Vector scaling") == pytest.approx(0.1)
+
+
 def test_rivals_with_the_same_information_are_compared_and_counted():
     records = {"a": result(0.85, 0.5), "b": result(0.8, 0.8), "c": result(0.95, 0.1)}
     table = macro_table(records, SCORES)
