@@ -38,6 +38,7 @@ DEFAULT_LEARNED_TERMS = (
     "head",
     "logistic_head",
     "discriminant",
+    "score_by_frequency",
 )
 #: Those that it learns with ``ExtendedOptions(fast=True)``.
 FAST_LEARNED_TERMS = ("context", "neighbours", "head")
