@@ -28,8 +28,6 @@ VOTES = ((5, 0.1), (12, 0.03), (30, 0.03), (30, 0.1), (100, 0.1), (100, 0.3))
 MOST_NEIGHBOURS = max(number for number, _ in VOTES)
 #: Largest number of rows that can vote.  More would make reranking slow.
 MOST_ROWS = 4096
-#: Rows from which the basis of the profiles is computed.
-BASIS_ROWS = 256
 
 
 @register_term
@@ -57,14 +55,14 @@ class ScoreNeighbours(ProfileTerm):
     @classmethod
     def learn(cls, rows: CalibrationSet, options: ExtendedOptions) -> tuple[Self, FloatArray]:
         """Keep labelled rows, and return the covered rows' columns, without votes of their own group."""
-        basis, profiles, reads = learn_profiles(rows, BASIS_ROWS)
-        covered = np.flatnonzero(rows.covered)
-        shortlist, labels = rows.shortlist.take(covered), rows.labels[covered].astype(np.int32)
+        known = learn_profiles(rows, options)
+        covered, shortlist, labels = known.covered, known.shortlist, rows.labels[known.covered].astype(np.int32)
         groups = covered if rows.groups is None else rows.groups[covered]
         voters = landmark_rows(shortlist, MOST_ROWS)
         voters = voters[rows.importance[covered[voters]] > 0]
-        term = cls(basis, reads, profiles[voters].astype(np.float16), labels[voters], np.ones(len(VOTES)))
-        found = nearest(profiles, term.searched, MOST_NEIGHBOURS, groups, groups[voters])
+        vectors = known.vectors[voters].astype(np.float16)
+        term = cls(known.basis, known.reads, vectors, labels[voters], np.ones(len(VOTES)))
+        found = nearest(known.vectors, term.searched, MOST_NEIGHBOURS, groups, groups[voters])
         return term, vote_shares(shortlist.ids, term.labels, *found, VOTES)
 
     @lazy
