@@ -12,8 +12,9 @@ from repair.terms.learned.head import LabelledRows
 from repair.terms.learned.logistic_head import LogisticHead
 from repair.terms.learned.profile_term import learn_profiles
 from repair.terms.learned.score_head import ScoreHead
-from repair.terms.learned.score_neighbours import MOST_ROWS, ScoreNeighbours
+from repair.terms.learned.score_neighbours import MOST_ROWS, VOTES, ScoreNeighbours
 from repair.terms.score_profiles import profiles_of_scores
+from repair.terms.view import CandidateView
 
 SCORE_TERMS = (ScoreHead, ScoreNeighbours)
 
@@ -216,3 +217,28 @@ def test_profiles_of_new_rows_are_computed_once_for_all_terms(tmp_path, monkeypa
     terms = [replace(term, basis=-term.basis) if term.name == "score_head" else term for term in correction.terms]
     replace(correction, terms=tuple(terms)).prepared(Shortlist.from_scores(scores[:4], 5), scores[:4])
     assert len(calls) == 3
+
+
+def test_only_rows_labelled_with_a_candidate_vote():
+    rows, term, _ = learned(ScoreNeighbours)
+    shortlist = rows.shortlist.take(slice(0, 1)).with_row_vectors("score_neighbours", term.searched[:1])
+    column = term.column(CandidateView(shortlist, rows.table, 0.0))
+    elsewhere = ~np.isin(term.labels, shortlist.ids[0])
+    assert elsewhere.any()
+    fewer = replace(term, vectors=term.vectors[~elsewhere], labels=term.labels[~elsewhere])
+    assert np.array_equal(fewer.column(CandidateView(shortlist, rows.table, 0.0)), column)
+    votes = 0.0
+    for number, width in VOTES:
+        products = term.searched[~elsewhere] @ term.searched[0]
+        kept = np.argsort(-products, kind="stable")[:number]
+        weights = np.exp((products[kept].astype(np.float64) - 1.0) / width)
+        voted = fewer.labels[kept] == shortlist.ids[0][:, None]
+        votes += np.log((voted * weights).sum(axis=1) / weights.sum() + 1.0 / number)
+    np.testing.assert_allclose(column[0], votes, rtol=1e-5)
+
+
+def test_stored_rows_must_be_in_the_order_of_their_labels():
+    rows, term, _ = learned(ScoreNeighbours)
+    arrays = term.arrays()
+    with pytest.raises(InputError, match="labels must be in ascending order"):
+        ScoreNeighbours.from_arrays({**arrays, "labels": arrays["labels"][::-1].copy()}, term.description(), rows.table)
