@@ -377,6 +377,32 @@ def test_the_largest_numbers_of_long_rows(size, number):
         assert (largest == np.take_along_axis(values, expected, axis=1)).all()
 
 
+@pytest.mark.parametrize("n_vectors", [40, 3000])
+@pytest.mark.parametrize("number", [1, 7, 120])
+def test_the_nearest_vectors_of_the_candidates(n_vectors, number):
+    rng = np.random.default_rng(number)
+    labels = np.sort(rng.integers(0, 8, size=n_vectors))
+    labels = labels[labels != 3]  # a class without vectors
+    starts = np.searchsorted(labels, np.arange(10)).astype(np.int32)  # nor has class 8 any
+    vectors = rng.integers(-3, 4, size=(len(labels), 6)).astype(np.float32)  # so products have no rounding
+    queries = rng.integers(-3, 4, size=(30, 6)).astype(np.float32)
+    ids = np.array([rng.permutation(9)[:4] for _ in range(30)], dtype=np.int32)
+    ids[2], ids[5, 1:] = [3, 8, -1, -1], -1
+    query_groups, groups = rng.integers(0, 5, size=30), rng.integers(0, 5, size=len(labels))
+    allowed = (ids[:, :, None] == labels).any(axis=1) & (query_groups[:, None] != groups)
+    products = np.where(allowed, queries @ vectors.T, -np.inf)
+    expected = np.argsort(-products, axis=1, kind="stable")[:, :number]
+    similarities = np.take_along_axis(products, expected, axis=1)
+    expected[np.isneginf(similarities)] = 0
+    for kernels in KERNELS:
+        places = np.full(expected.shape, 99, dtype=np.int32)
+        values = np.full(expected.shape, np.nan, dtype=np.float32)
+        kernels.nearest_of_candidates(queries, vectors, starts, ids, query_groups, groups, places, values)
+        assert (values == similarities).all()
+        places[np.isneginf(values)] = 0
+        assert (places == expected).all()
+
+
 def test_votes_are_added_up_by_candidate():
     rng = np.random.default_rng(0)
     ids = np.array([rng.permutation(9)[:5] for _ in range(40)], dtype=np.int32)

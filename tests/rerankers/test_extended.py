@@ -57,7 +57,8 @@ def test_vectors_that_tell_the_label_help_new_rows(embedded, new_rows):
     base = hit(embedded("base", with_vectors=False), rows)
     assert hit(embedded(), rows, vectors) > base + 0.2
     assert set(embedded().weights_) >= {"context", "neighbours", "head"}
-    assert list(embedded(with_vectors=False).weights_)[-3:] == ["context", "score_head", "score_neighbours"]
+    from_scores = ["context", "score_head", "score_neighbours", "score_by_frequency"]
+    assert list(embedded(with_vectors=False).weights_)[-4:] == from_scores
 
 
 @pytest.mark.parametrize("with_vectors", [False, True])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from repair._utils.arrays import PAD_SCORE, AnyArray, FloatArray
+from repair._utils.lazy import lazy
 from repair._utils.parallel import map_row_blocks
 from repair.data.class_table import ClassTable
 from repair.data.ranking import blocks_of
@@ -85,11 +86,10 @@ class Correction:
         -------
         Shortlist
         """
-        for term in self.terms:
-            if term.row_width is None:
-                continue
+        for term, same in self._row_terms:
             if scores is not None:
-                shortlist = shortlist.with_row_vectors(term.name, term.row_vectors(scores))
+                computed = term.row_vectors(scores) if same is None else shortlist.row_vectors[same.name]
+                shortlist = shortlist.with_row_vectors(term.name, computed)
                 continue
             vectors = shortlist.row_vectors.get(term.name)
             if vectors is None or vectors.shape[1] != term.row_width:
@@ -98,6 +98,15 @@ class Correction:
                     PASS_ALL_SCORES,
                 )
         return shortlist
+
+    @lazy
+    def _row_terms(self) -> list[tuple[Term, Term | None]]:
+        """Return the terms that use all scores of a row, each with an earlier term whose row vectors are the same."""
+        terms = [term for term in self.terms if term.row_width is not None]
+        return [
+            (term, next((other for other in terms[:place] if term.has_row_vectors_of(other)), None))
+            for place, term in enumerate(terms)
+        ]
 
     def contributions(self, shortlist: Shortlist, adjustments: Adjustments) -> list[tuple[str, FloatArray]]:
         """Return the parts of each candidate's final score by name, in the order in which they are added."""

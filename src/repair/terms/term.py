@@ -74,6 +74,10 @@ class Term(ABC):
         """
         raise TypeError(f"the term {self.name!r} does not use the scores of all classes")
 
+    def has_row_vectors_of(self, other: Term) -> bool:
+        """Return whether `row_vectors` of another term gives the same, so it need not be computed twice."""
+        return False
+
     @classmethod
     def why_not(cls, rows: CalibrationSet) -> str:
         """Return the reason why the term cannot be learned from these rows, or '' if it can."""

@@ -37,7 +37,7 @@ def made(n_classes, reads, width=5, n_landmarks=7):
         rng.normal(size=shape).astype(np.float32)
         for shape in ((n_classes, width), (n_landmarks, width), (1, n_classes, n_landmarks))
     )
-    return Context(basis, landmarks / np.linalg.norm(landmarks, axis=1, keepdims=True), matrix, reads)
+    return Context(basis, reads, landmarks / np.linalg.norm(landmarks, axis=1, keepdims=True), matrix)
 
 
 def test_the_column_is_a_sum_over_landmarks(problem, reads):
@@ -143,7 +143,7 @@ def test_the_collapsed_term_keeps_the_sum_and_new_classes_get_zeros(problem, rea
     collapsed, total = term.collapsed(weights)
     shortlist = calibration.shortlist.with_row_vectors("context", profiles_of_scores(problem.scores, term.basis))
     view = CandidateView(shortlist, calibration.table, 0.0)
-    parts = [Context(term.basis, term.landmarks, term.matrices[i : i + 1], reads).column(view) for i in range(3)]
+    parts = [Context(term.basis, reads, term.landmarks, term.matrices[i : i + 1]).column(view) for i in range(3)]
     np.testing.assert_allclose(
         total * collapsed.column(view), sum(w * part for w, part in zip(weights, parts, strict=True)), atol=1e-4
     )

@@ -1,14 +1,20 @@
 """The terms `score_head`, `score_neighbours` and `logistic_head`: what they learn, and that they do not see labels."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from repair import ExtendedOptions, InputError, Reranker, ScoreSet, Shortlist, load
 from repair.data.calibration_set import CalibrationSet
+from repair.terms.learned.context import Context
 from repair.terms.learned.head import LabelledRows
 from repair.terms.learned.logistic_head import LogisticHead
+from repair.terms.learned.profile_term import learn_profiles
 from repair.terms.learned.score_head import ScoreHead
-from repair.terms.learned.score_neighbours import MOST_ROWS, ScoreNeighbours
+from repair.terms.learned.score_neighbours import MOST_ROWS, VOTES, ScoreNeighbours
+from repair.terms.score_profiles import profiles_of_scores
+from repair.terms.view import CandidateView
 
 SCORE_TERMS = (ScoreHead, ScoreNeighbours)
 
@@ -181,3 +187,58 @@ def test_the_size_of_a_logistic_head_is_checked_without_a_copy_of_the_vectors(mo
     assert LogisticHead.why_not(rows) == ""
     monkeypatch.setattr("repair.terms.learned.logistic_head.MOST_PRODUCTS", products - 1)
     assert LogisticHead.why_not(rows) == "116 rows and 8 classes are too many for it"
+
+
+def test_terms_share_the_profiles_of_a_fit():
+    rows, head, _ = learned(ScoreHead)
+    known = learn_profiles(rows, ExtendedOptions(shortlist_tau=0.0))
+    assert head.basis is known.basis
+    assert learn_profiles(rows, ExtendedOptions()) is known
+    assert Context.learn(rows, ExtendedOptions())[0].basis is known.basis
+    assert learn_profiles(rows, ExtendedOptions(fast=True)) is not known
+
+
+def test_profiles_of_new_rows_are_computed_once_for_all_terms(tmp_path, monkeypatch):
+    scores, labels = draw(300)
+    Reranker("extended", n_candidates=5).fit(scores, labels).save(tmp_path / "model")
+    model = load(tmp_path / "model")
+    expected = model.rerank(scores[:4]).scores
+    calls = []
+
+    def counted(given, basis):
+        calls.append(basis)
+        return profiles_of_scores(given, basis)
+
+    monkeypatch.setattr("repair.terms.learned.profile_term.profiles_of_scores", counted)
+    assert np.array_equal(model.rerank(scores[:4]).scores, expected)
+    assert len(calls) == 1
+    # A term with another basis needs its own profiles.
+    correction = model.state.correction
+    terms = [replace(term, basis=-term.basis) if term.name == "score_head" else term for term in correction.terms]
+    replace(correction, terms=tuple(terms)).prepared(Shortlist.from_scores(scores[:4], 5), scores[:4])
+    assert len(calls) == 3
+
+
+def test_only_rows_labelled_with_a_candidate_vote():
+    rows, term, _ = learned(ScoreNeighbours)
+    shortlist = rows.shortlist.take(slice(0, 1)).with_row_vectors("score_neighbours", term.searched[:1])
+    column = term.column(CandidateView(shortlist, rows.table, 0.0))
+    elsewhere = ~np.isin(term.labels, shortlist.ids[0])
+    assert elsewhere.any()
+    fewer = replace(term, vectors=term.vectors[~elsewhere], labels=term.labels[~elsewhere])
+    assert np.array_equal(fewer.column(CandidateView(shortlist, rows.table, 0.0)), column)
+    votes = 0.0
+    for number, width in VOTES:
+        products = term.searched[~elsewhere] @ term.searched[0]
+        kept = np.argsort(-products, kind="stable")[:number]
+        weights = np.exp((products[kept].astype(np.float64) - 1.0) / width)
+        voted = fewer.labels[kept] == shortlist.ids[0][:, None]
+        votes += np.log((voted * weights).sum(axis=1) / weights.sum() + 1.0 / number)
+    np.testing.assert_allclose(column[0], votes, rtol=1e-5)
+
+
+def test_stored_rows_must_be_in_the_order_of_their_labels():
+    rows, term, _ = learned(ScoreNeighbours)
+    arrays = term.arrays()
+    with pytest.raises(InputError, match="labels must be in ascending order"):
+        ScoreNeighbours.from_arrays({**arrays, "labels": arrays["labels"][::-1].copy()}, term.description(), rows.table)

@@ -5,7 +5,7 @@ Kernels do not validate their input and do not allocate per row.  The modules of
 """
 
 from repair.kernels.compiled.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.compiled.neighbours import largest_in_rows, vote_sums
+from repair.kernels.compiled.neighbours import largest_in_rows, nearest_of_candidates, vote_sums
 from repair.kernels.compiled.pairs import (
     add_class_difference,
     add_column,
@@ -36,6 +36,7 @@ __all__ = [
     "list_loss",
     "loss_and_gradient",
     "mean_difference",
+    "nearest_of_candidates",
     "order_rows",
     "per_class",
     "rank_rows",

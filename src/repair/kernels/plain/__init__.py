@@ -6,7 +6,7 @@ affect a ranking are accumulated candidate by candidate, in the same order as in
 """
 
 from repair.kernels.plain.fit import curvature, hessian_product, loss_and_gradient
-from repair.kernels.plain.neighbours import largest_in_rows, vote_sums
+from repair.kernels.plain.neighbours import largest_in_rows, nearest_of_candidates, vote_sums
 from repair.kernels.plain.pairs import (
     add_class_difference,
     add_column,
@@ -37,6 +37,7 @@ __all__ = [
     "list_loss",
     "loss_and_gradient",
     "mean_difference",
+    "nearest_of_candidates",
     "order_rows",
     "per_class",
     "rank_rows",

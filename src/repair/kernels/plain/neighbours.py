@@ -4,7 +4,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 
-__all__ = ["largest_in_rows", "vote_sums"]
+__all__ = ["largest_in_rows", "nearest_of_candidates", "vote_sums"]
 
 
 def largest_in_rows(values: AnyArray, out_columns: IntArray, out_values: AnyArray) -> None:
@@ -22,6 +22,30 @@ def largest_in_rows(values: AnyArray, out_columns: IntArray, out_values: AnyArra
     order = np.argsort(-kept, axis=1, kind="stable")
     out_columns[:] = np.take_along_axis(columns, order, axis=1)
     out_values[:] = np.take_along_axis(kept, order, axis=1)
+
+
+def nearest_of_candidates(
+    queries: AnyArray,
+    vectors: AnyArray,
+    starts: IntArray,
+    ids: IntArray,
+    query_groups: AnyArray,
+    groups: AnyArray,
+    out_places: IntArray,
+    out_values: AnyArray,
+) -> None:
+    """Write the places of the vectors nearest to each query among those of its candidates, and their products.
+
+    Vectors are in the order of their classes, and those of class y begin at ``starts[y]``.  Vectors of the query's
+    group are left out.  If there are too few, the rest of a row is 0 with the product −Inf.
+    """
+    products = queries @ vectors.T
+    is_candidate = np.zeros((len(ids), len(starts)), dtype=bool)  # the last column is for padding
+    np.put_along_axis(is_candidate, ids, True, axis=1)
+    classes = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    products[~is_candidate[:, classes] | (query_groups[:, None] == groups)] = -np.inf
+    largest_in_rows(products, out_places, out_values)
+    out_places[np.isneginf(out_values)] = 0
 
 
 def vote_sums(ids: IntArray, voted: IntArray, weights: FloatArray, sums: FloatArray) -> None:

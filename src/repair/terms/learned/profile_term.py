@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
+from repair.terms.options import ExtendedOptions
 from repair.terms.score_profiles import (
     CANDIDATES_WIDTH,
     SCORES_WIDTH,
@@ -23,12 +25,14 @@ from repair.terms.term import Term
 from repair.terms.view import CandidateView
 from repair.validation.stored import stored_array
 
-__all__ = ["READS", "ProfileTerm", "landmark_rows", "learn_profiles"]
+__all__ = ["READS", "ProfileTerm", "Profiles", "landmark_rows", "learn_profiles"]
 
 #: What a profile can be computed from: the scores of all classes, or those of the candidates.
 READS = ("scores", "candidates")
 #: With more classes than this, a matrix of one row of numbers per class is too large.
 MOST_CLASSES = 1 << 14
+#: Largest number of landmarks, the rows from which the basis of the profiles is computed, also in fast fits.
+LANDMARKS, FAST_LANDMARKS = 512, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,10 @@ class ProfileTerm(Term):
         """Return the profiles of rows whose scores are all known."""
         return profiles_of_scores(scores, self.basis)
 
+    def has_row_vectors_of(self, other: Term) -> bool:
+        """Return whether another term computes the same profiles."""
+        return isinstance(other, ProfileTerm) and self.reads == other.reads and np.array_equal(self.basis, other.basis)
+
     def profiles(self, view: CandidateView) -> AnyArray:
         """Return the profiles of the rows of a view."""
         if self.row_width is None:
@@ -74,23 +82,57 @@ class ProfileTerm(Term):
         return replace(self, basis=np.pad(self.basis, ((0, added), (0, 0))))
 
 
-def learn_profiles(rows: CalibrationSet, number: int) -> tuple[AnyArray, AnyArray, str]:
-    """Learn a basis from at most `number` rows.
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """The profiles of the covered rows of a calibration set.
 
-    Returns
-    -------
+    Attributes
+    ----------
+    covered : ndarray of int (n,)
+        Indices of the covered rows.
+    shortlist : Shortlist
+        Their shortlists, without embeddings.
+    landmarks : ndarray of int
+        Landmarks, as indices of the covered rows.
     basis : ndarray of float32 (K, r)
-    profiles : ndarray of float32 (covered rows, r)
+    vectors : ndarray of float32 (n, r)
+        The profiles.
     reads : str
+        What they are computed from, one of `READS`.
     """
-    covered = np.flatnonzero(rows.covered)
-    shortlist, scores = rows.shortlist.take(covered), rows.all_scores
+
+    covered: AnyArray
+    shortlist: Shortlist
+    landmarks: IntArray
+    basis: AnyArray
+    vectors: AnyArray
+    reads: str
+
+
+#: Profiles by calibration set and number of landmarks, because several terms use the same.
+_learned: "WeakKeyDictionary[CalibrationSet, dict[int, Profiles]]" = WeakKeyDictionary()
+
+
+def learn_profiles(rows: CalibrationSet, options: ExtendedOptions) -> Profiles:
+    """Learn a basis, and compute the profiles of the covered rows with it."""
+    number = FAST_LANDMARKS if options.fast else LANDMARKS
+    learned = _learned.setdefault(rows, {})
+    if number not in learned:
+        learned[number] = _learn_profiles(rows, number)
+    return learned[number]
+
+
+def _learn_profiles(rows: CalibrationSet, number: int) -> Profiles:
+    covered, scores = np.flatnonzero(rows.covered), rows.all_scores
+    shortlist = rows.shortlist.with_embeddings(None).take(covered)
     chosen = landmark_rows(shortlist, number)
     if scores is None:
         basis = basis_of(whole_vectors(shortlist.take(chosen), None), CANDIDATES_WIDTH)
-        return basis, profiles_of_candidates(shortlist, basis), READS[1]
-    basis = basis_of(whole_vectors(shortlist.take(chosen), scores[covered[chosen]]), SCORES_WIDTH, centred=True)
-    return basis, profiles_of_scores(scores, basis)[covered], READS[0]
+        vectors = profiles_of_candidates(shortlist, basis)
+    else:
+        basis = basis_of(whole_vectors(shortlist.take(chosen), scores[covered[chosen]]), SCORES_WIDTH, centred=True)
+        vectors = profiles_of_scores(scores, basis)[covered]
+    return Profiles(covered, shortlist, chosen, basis, vectors, READS[1] if scores is None else READS[0])
 
 
 def landmark_rows(shortlist: Shortlist, number: int) -> IntArray:

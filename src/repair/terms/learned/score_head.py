@@ -30,8 +30,6 @@ __all__ = ["ScoreHead"]
 
 #: Penalties, in rows, from the strongest.
 PENALTIES = (10.0, 1.0, 0.1)
-#: Rows from which the basis of the profiles is computed.
-BASIS_ROWS = 256
 #: Value of the constant feature that is appended to the profile, whose length is 1.
 CONSTANT = 0.3
 
@@ -54,15 +52,14 @@ class ScoreHead(ProfileTerm):
     @classmethod
     def learn(cls, rows: CalibrationSet, options: ExtendedOptions) -> tuple[Self, FloatArray]:
         """Learn from the covered rows, and return their columns, each from a fit without the row's fold."""
-        basis, profiles, reads = learn_profiles(rows, BASIS_ROWS)
-        covered = np.flatnonzero(rows.covered)
-        shortlist, importance = rows.shortlist.take(covered), rows.importance[covered]
+        known = learn_profiles(rows, options)
+        covered, shortlist, importance = known.covered, known.shortlist, rows.importance[known.covered]
         base = np.where(shortlist.mask, shortlist.scores, 0.0)
         adjustment = list_adjustment(rows.table, options.shortlist_tau or 0.0)
         if adjustment is not None:
             base = base + adjustment[np.maximum(shortlist.ids, 0)]
         problem = ListRows(
-            _with_constant(profiles),
+            _with_constant(known.vectors),
             shortlist.ids,
             base,
             rows.positions[covered],
@@ -72,7 +69,7 @@ class ScoreHead(ProfileTerm):
         )
         groups = None if rows.groups is None else renumbered(rows.groups[covered])
         matrices, columns = cross_fitted(problem.fit, problem.features, shortlist.ids, groups)
-        return cls(basis, reads, matrices), columns
+        return cls(known.basis, known.reads, matrices), columns
 
     def collapsed(self, weights: FloatArray) -> tuple[Self, float]:
         """Return a term with the weighted mean of the regressions, and its weight."""

@@ -1,6 +1,8 @@
 """Score neighbours: a vote of the labelled rows whose scores are most like those of a row.
 
 Rows are compared by their profiles (`repair.terms.score_profiles`), so this needs no embeddings.
+Only rows whose label is a candidate vote.  With many classes, few of the nearest rows would have such
+a label, and comparing a row with all others would take most of the time of reranking.
 """
 
 from collections.abc import Mapping
@@ -11,10 +13,12 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
+from repair._utils.parallel import even_blocks, map_row_blocks
 from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.errors import InputError
-from repair.terms.learned.neighbours import nearest, vote_shares
+from repair.kernels import kernels_for
+from repair.terms.learned.neighbours import vote_shares
 from repair.terms.learned.profile_term import ProfileTerm, landmark_rows, learn_profiles, stored_basis
 from repair.terms.options import ExtendedOptions
 from repair.terms.registration import register_term
@@ -28,8 +32,8 @@ VOTES = ((5, 0.1), (12, 0.03), (30, 0.03), (30, 0.1), (100, 0.1), (100, 0.3))
 MOST_NEIGHBOURS = max(number for number, _ in VOTES)
 #: Largest number of rows that can vote.  More would make reranking slow.
 MOST_ROWS = 4096
-#: Rows from which the basis of the profiles is computed.
-BASIS_ROWS = 256
+#: Rows whose neighbours one thread searches at once.
+ROWS_PER_BLOCK = 1024
 
 
 @register_term
@@ -40,7 +44,7 @@ class ScoreNeighbours(ProfileTerm):
     Attributes
     ----------
     vectors : ndarray of float16 (m, r)
-        Profiles of calibration rows.
+        Profiles of calibration rows, in the order of their labels.
     labels : ndarray of int (m,)
         Class ids of these rows.
     mixture : ndarray (len(VOTES),)
@@ -57,20 +61,25 @@ class ScoreNeighbours(ProfileTerm):
     @classmethod
     def learn(cls, rows: CalibrationSet, options: ExtendedOptions) -> tuple[Self, FloatArray]:
         """Keep labelled rows, and return the covered rows' columns, without votes of their own group."""
-        basis, profiles, reads = learn_profiles(rows, BASIS_ROWS)
-        covered = np.flatnonzero(rows.covered)
-        shortlist, labels = rows.shortlist.take(covered), rows.labels[covered].astype(np.int32)
+        known = learn_profiles(rows, options)
+        covered, shortlist, labels = known.covered, known.shortlist, rows.labels[known.covered].astype(np.int32)
         groups = covered if rows.groups is None else rows.groups[covered]
         voters = landmark_rows(shortlist, MOST_ROWS)
         voters = voters[rows.importance[covered[voters]] > 0]
-        term = cls(basis, reads, profiles[voters].astype(np.float16), labels[voters], np.ones(len(VOTES)))
-        found = nearest(profiles, term.searched, MOST_NEIGHBOURS, groups, groups[voters])
-        return term, vote_shares(shortlist.ids, term.labels, *found, VOTES)
+        voters = voters[np.argsort(labels[voters], kind="stable")]
+        vectors = known.vectors[voters].astype(np.float16)
+        term = cls(known.basis, known.reads, vectors, labels[voters], np.ones(len(VOTES)))
+        return term, term._votes(known.vectors, shortlist.ids, groups, groups[voters])
 
     @lazy
     def searched(self) -> AnyArray:
         """Return the vectors in the precision of the search, float32."""
         return self.vectors.astype(np.float32)
+
+    @lazy
+    def starts(self) -> IntArray:
+        """Return the place of the first vector of each class, and the number of vectors at the end."""
+        return np.searchsorted(self.labels, np.arange(len(self.basis) + 1)).astype(np.int32)
 
     def collapsed(self, weights: FloatArray) -> tuple[Self, float]:
         """Return a term with the weighted mean of the votes, and its weight."""
@@ -80,12 +89,27 @@ class ScoreNeighbours(ProfileTerm):
 
     def column(self, view: CandidateView) -> FloatArray:
         """Return the mixture of the votes."""
-        found = nearest(self.profiles(view), self.searched, MOST_NEIGHBOURS)
-        votes = vote_shares(view.shortlist.ids, self.labels, *found, VOTES)
+        ids = view.shortlist.ids
+        votes = self._votes(self.profiles(view), ids, np.full(len(ids), -1), np.zeros(len(self.labels), dtype=np.int64))
         column = np.zeros(view.shortlist.ids.shape)
         for vote, share in enumerate(self.mixture):
             column += share * votes[:, :, vote]
         return np.where(view.mask, column, 0.0)
+
+    def _votes(self, profiles: AnyArray, ids: IntArray, row_groups: AnyArray, groups: AnyArray) -> FloatArray:
+        """Return the log shares of the votes (n, k, len(VOTES)).  Rows of the same group do not vote."""
+        per_class = np.append(np.diff(self.starts), 0)  # the last entry is for padding
+        width = max(1, min(MOST_NEIGHBOURS, int(per_class[ids].sum(axis=1).max(initial=0))))
+        places = np.empty((len(ids), width), dtype=np.int32)
+        similarities = np.empty((len(ids), width), dtype=np.float32)
+        kernel = kernels_for(places.size).nearest_of_candidates
+
+        def search(rows: slice) -> None:
+            out = places[rows], similarities[rows]
+            kernel(profiles[rows], self.searched, self.starts, ids[rows], row_groups[rows], groups, *out)
+
+        map_row_blocks(search, even_blocks(len(ids), ROWS_PER_BLOCK))
+        return vote_shares(ids, self.labels, places, similarities, VOTES)
 
     def notes(self) -> tuple[str, ...]:
         """Return a sentence about the rows that the model keeps."""
@@ -108,6 +132,8 @@ class ScoreNeighbours(ProfileTerm):
         vectors, labels = stored_array(arrays, "vectors", np.float16, 2), stored_array(arrays, "labels", np.int32, 1)
         if not len(labels) or len(labels) != len(vectors) or labels.min() < 0 or labels.max() >= table.n_classes:
             raise InputError("labels must name a known class for each of the vectors")
+        if (np.diff(labels) < 0).any():
+            raise InputError("labels must be in ascending order")
         if vectors.shape[1] != basis.shape[1]:
             raise InputError(f"vectors of shape {vectors.shape} must have {basis.shape[1]} numbers each")
         check_unit_vectors(vectors, "vectors")
