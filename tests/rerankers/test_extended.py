@@ -292,16 +292,6 @@ def test_with_vectors_more_classes_are_ranked_than_returned(embedded, new_rows, 
     assert (again.scores == ranking.scores).all()
 
 
-def test_with_the_dial_macro_still_more_classes_are_ranked(embedded, problem, monkeypatch):
-    monkeypatch.setattr("repair.fitting.problem.RANKED_WITH_EMBEDDINGS", 8)
-    monkeypatch.setattr("repair.rerankers.modes.mode.RANKED_FOR_MACRO", 12)
-    assert embedded().state.width == 8
-    assert embedded(dial="macro").state.width == 12
-    assert embedded(dial="macro", extended=ExtendedOptions(n_ranked=9)).state.width == 9
-    assert embedded(dial="macro", extended=ExtendedOptions(fast=True)).state.width == problem.k
-    assert embedded(dial="macro", with_vectors=False).state.width == problem.k
-
-
 def test_without_vectors_or_with_fast_no_more_classes_are_ranked(embedded, problem):
     assert embedded(with_vectors=False).state.width == problem.k
     assert embedded(extended=ExtendedOptions(fast=True)).state.width == problem.k

@@ -220,7 +220,10 @@ def test_a_shortlist_is_used_as_wide_as_it_is(problem):
         ({"tuning": "grid"}, "tuning is 'grid'"),
         ({"tuning": "cv", "tau": 1.0}, "tuning='cv' chooses tau itself, but tau=1.0; leave tau or tuning out"),
         ({"extended": {}}, "mode 'pairwise' does not use extended; leave extended out"),
-        ({"mode": "extended", "extended": {}}, r"pass ExtendedOptions\(shortlist_tau=…, neighbour_index=…, fast=…\)"),
+        (
+            {"mode": "extended", "extended": {}},
+            r"pass ExtendedOptions\(shortlist_tau=…, n_ranked=…, neighbour_index=…, fast=…\)",
+        ),
         ({"n_candidates": 0}, "n_candidates is 0"),
         ({"n_candidates": 2.5}, "n_candidates is 2.5"),
         ({"max_iter": 0}, "max_iter is 0"),

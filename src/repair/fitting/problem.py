@@ -22,9 +22,9 @@ __all__ = ["Problem"]
 
 #: The reason why a term cannot be learned from rows of a single group.
 ONE_GROUP = "it needs covered rows of at least two groups"
-#: Number of classes per row that are ranked if embeddings are given.  On calibration rows of nine benchmarks, longer
-#: lists gained nothing more.
-RANKED_WITH_EMBEDDINGS = 30
+#: Number of classes per row that are ranked if embeddings are given.  On held-out calibration rows of three benchmarks,
+#: 100 instead of 30 gained 0.1 to 1.0 points of accuracy.
+RANKED_WITH_EMBEDDINGS = 100
 
 
 @dataclass(frozen=True, eq=False)

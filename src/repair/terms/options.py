@@ -22,9 +22,9 @@ class ExtendedOptions:
         Pass 0 to keep the classifier's own shortlist.
     n_ranked : int, optional
         Number of classes per row that are ranked before the best `n_candidates` of them are returned.
-        With embeddings, a class can be right that the classifier puts in place 20, so the default is
-        then 30 if the scores of all classes are known, and 100 if the dial is ``"macro"``.  Without
-        embeddings the default is `n_candidates`.  More classes take more time.
+        With embeddings, a class can be right that the classifier puts in place 50, so the default is
+        then 100 if the scores of all classes are known.  Without embeddings the default is
+        `n_candidates`.  Pass fewer to rerank faster.
     neighbour_index : {"exact", "approximate"}, default "exact"
         How neighbours are searched if there are embeddings.  "exact" compares each row with every
         labelled row.  "approximate" looks it up in an index and needs the extra ``neighbours``.

@@ -28,7 +28,6 @@ __all__ = [
     "BASE",
     "EMBEDDINGS",
     "MACRO",
-    "MACRO_EMBEDDED",
     "METHODS",
     "OURS",
     "QUICK",
@@ -45,8 +44,6 @@ SCORES, EMBEDDINGS, TEST_ROWS = "scores", "scores and embeddings", "scores and u
 #: What a method is in comparisons: the base order, one of ours, or a rival, which is a method by others or the
 #: published form of REPAIR.  Methods that were fitted to aim at macro accuracy, ours and rivals', have their own table.
 BASE, OURS, RIVAL, MACRO = "base", "ours", "rival", "macro"
-#: The title of our method with embeddings that aims at macro accuracy.  Its fit differs, because it ranks more classes.
-MACRO_EMBEDDED = "Extended+embeddings, macro"
 
 Make = Callable[[int, Mapping[str, float] | None], ShortlistReranker]
 
@@ -183,15 +180,6 @@ METHODS = {
     "stack_all": _rival("Stack, embeddings", StackAll, EMBEDDINGS),
     "em_prior": _rival("EM prior", EmPrior, TEST_ROWS),
     "bbse": _rival("BBSE", Bbse, TEST_ROWS),
-    "extended_embeddings_macro": Method(
-        MACRO_EMBEDDED,
-        lambda k, _: Reranker("extended", n_candidates=k, dial="macro"),
-        VECTORS,
-        embeddings=True,
-        own_list=True,
-        information=EMBEDDINGS,
-        role=MACRO,
-    ),
     "vector_scaling_balanced": _rival("Vector scaling, balanced", BalancedVectorScaling, SCORES, MACRO),
     "matrix_scaling_balanced": _rival("Matrix scaling, balanced", BalancedMatrixScaling, SCORES, MACRO),
     "retrained_head_mixed_balanced": _rival("Retrained head, mixed, balanced", BalancedHeadMixed, EMBEDDINGS, MACRO),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import pairwise
 
-from repair_bench.harness.methods import EMBEDDINGS, MACRO_EMBEDDED
+from repair_bench.harness.methods import EMBEDDINGS
 from repair_bench.report.information import information_of, is_ours
 from repair_bench.report.numbers import BASE, EMBEDDED, EXTENDED, Result, number
 from repair_bench.report.table import AbsentError, Table
@@ -84,9 +84,7 @@ def macro_table(results: Mapping[str, Result], information: str) -> Table:
     information : str
         What the rivals get, `repair_bench.harness.methods.SCORES` or `EMBEDDINGS`.
     """
-    ours = MACRO_EMBEDDED if information == EMBEDDINGS else EXTENDED
-    if not any(ours in record["methods"] for record in results.values()):
-        ours = EMBEDDED if information == EMBEDDINGS else EXTENDED
+    ours = EMBEDDED if information == EMBEDDINGS else EXTENDED
     rivals = _rivals(results, information)
     gaps = {name: [macro_gap(record, ours, rival) for rival in rivals] for name, record in results.items()}
     gaps = {name: line for name, line in gaps.items() if any(gap is not None for gap in line)}
@@ -109,9 +107,7 @@ def _rivals(results: Mapping[str, Result], information: str) -> list[str]:
         title
         for record in results.values()
         for title in record["methods"]
-        if title not in (BASE, MACRO_EMBEDDED)
-        and not is_ours(record, title)
-        and information_of(record, title) == information
+        if title != BASE and not is_ours(record, title) and information_of(record, title) == information
     )
     return list(titles)
 

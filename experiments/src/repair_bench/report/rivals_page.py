@@ -1,10 +1,13 @@
 """The page that compares our methods with rivals that have the same information."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
+from repair_bench.harness.methods import TEST_ROWS
 from repair_bench.report import rival_text as text
 from repair_bench.report.entries import entries_text
 from repair_bench.report.information import CONTESTS, Contest
+from repair_bench.report.macro import macro_table
 from repair_bench.report.numbers import Result
 from repair_bench.report.rival_tables import (
     below_sentence,
@@ -65,4 +68,8 @@ def _run(results: Results) -> list[Contest]:
 
 def _tables(results: Results, contest: Contest) -> list[Table]:
     makers = (best_table, best_gap_table, rival_count_table, every_table)
-    return [make(results, contest) for make in makers]
+    tables = [make(results, contest) for make in makers]
+    if contest.information != TEST_ROWS:
+        with suppress(AbsentError):  # results of earlier versions have no macro accuracy
+            tables.append(macro_table(results, contest.information))
+    return tables

@@ -41,7 +41,7 @@ class AutoMode(Mode):
             calibration,
             plan.terms,
             plan.settings,
-            options=plan.extended_for(calibration),
+            options=plan.extended,
             named=plan.term_names,
             dial=plan.dial,
             random_state=plan.random_state,

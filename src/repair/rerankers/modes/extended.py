@@ -43,7 +43,7 @@ class ExtendedMode(Mode):
         from repair.fitting.problem import Problem
 
         with one_blas_thread():
-            problem = Problem.extended(calibration, plan.terms, plan.extended_for(calibration), plan.learned)
+            problem = Problem.extended(calibration, plan.terms, plan.extended, plan.learned)
             choice = Choice(shortlist_tau=problem.shortlist_tau)
             state = fit_problem(problem, plan.settings, mode=self.name, notes=plan.notes, choice=choice)
         return FittedProblem(state, problem, plan.settings, plan.dial or 0.0)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from repair.data.calibration_set import CalibrationSet
 from repair.fitting.settings import FitSettings
-from repair.model.adjustments import MACRO
 from repair.model.choice import Choice
 from repair.terms.options import ExtendedOptions
 from repair.terms.term import Term
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
     from repair.fitting.fit import FittedProblem
 
 __all__ = ["FitPlan", "Mode"]
-
-#: Number of classes per row that are ranked if embeddings are given and the dial is "macro".  Classes with few training
-#: rows are often beyond the 30 that are ranked otherwise.  On calibration rows of two design entries (41 and 60
-#: classes), ranking all classes gained 3 to 4 points of macro accuracy.
-RANKED_FOR_MACRO = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +60,6 @@ class FitPlan:
     notes: tuple[str, ...]
     term_names: tuple[str, ...] | None = None
     replan: Callable[[Choice], tuple[Mode, FitPlan]] | None = None
-
-    def extended_for(self, calibration: CalibrationSet) -> ExtendedOptions:
-        """Return the options of the extended mode for these rows: with the dial "macro", longer lists by default."""
-        options = self.extended
-        if self.dial != MACRO or options.n_ranked is not None or options.fast or not calibration.has("embeddings"):
-            return options
-        return replace(options, n_ranked=RANKED_FOR_MACRO)
 
 
 class Mode:
