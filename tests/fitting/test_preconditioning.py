@@ -43,3 +43,21 @@ def test_a_strong_cross_block_is_left_out():
     assert np.linalg.eigvalsh(whole(diagonal, block, cross)).min() < 0  # so this is the case to test
     without = inverse_matrix(diagonal, block, np.zeros((0, 3)))
     np.testing.assert_allclose(inverse_matrix(diagonal, block, cross), without)
+
+
+def test_nearly_equal_columns_do_not_make_it_worse():
+    """Their block has a tiny eigenvalue, although the offsets explain little of either column."""
+    diagonal, block, cross = arrow()
+    mixing = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1e-4]])  # the last column nearly equals the first
+    parts = diagonal, mixing.T @ block @ mixing, cross @ mixing
+    np.testing.assert_allclose(inverse_matrix(*parts) @ whole(*parts), np.eye(9), atol=1e-5)
+
+
+def test_a_column_that_the_offsets_explain_keeps_some_curvature():
+    diagonal, block, cross = arrow()
+    explained = np.einsum("ij,ik->jk", cross / diagonal[:, None], cross)
+    block = explained + np.diag([1.0, 1.0, 0.0])  # nothing is left of the last column
+    product = inverse_matrix(diagonal, block, cross) @ whole(diagonal, block, cross)
+    values = np.linalg.eigvals(product)
+    assert np.isclose(values, 1.0).sum() == 8  # only one direction is not inverted exactly
+    assert np.linalg.eigvalsh(inverse_matrix(diagonal, block, cross)).min() > 0

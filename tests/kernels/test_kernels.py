@@ -407,13 +407,16 @@ def test_votes_are_added_up_by_candidate():
     rng = np.random.default_rng(0)
     ids = np.array([rng.permutation(9)[:5] for _ in range(40)], dtype=np.int32)
     ids[3:6, 3:] = -1
-    voted, weights = rng.integers(0, 9, size=(40, 30), dtype=np.int32), rng.random((40, 12))
-    expected = [[sum(weights[row][voted[row, :12] == label]) for label in ids[row]] for row in range(40)]
+    voted, weights = rng.integers(0, 9, size=(40, 30), dtype=np.int32), rng.random((2, 40, 30))
+    kinds, numbers = np.array([1, 0, 1]), np.array([12, 30, 50])  # of 50 neighbours, there are only 30
     found = []
     for kernels in KERNELS:
-        sums = np.zeros(ids.shape)
-        kernels.vote_sums(ids, voted, weights, sums)
-        np.testing.assert_allclose(sums, expected)
+        sums = np.zeros((40, 5, 3))
+        kernels.vote_sums(ids, voted, weights, kinds, numbers, sums)
+        for vote in range(3):
+            kept, given = voted[:, : numbers[vote]], weights[kinds[vote], :, : numbers[vote]]
+            expected = [[sum(given[row][kept[row] == label]) for label in ids[row]] for row in range(40)]
+            np.testing.assert_allclose(sums[:, :, vote], expected)
         found.append(sums.tobytes())
     assert found[0] == found[1]
 

@@ -129,6 +129,25 @@ def test_gradient_and_hessian_products_match_finite_differences(seed, with_offse
     np.testing.assert_allclose(product, (above - below) / (2 * step), rtol=1e-4, atol=1e-6)
 
 
+def test_a_point_that_was_evaluated_last_is_not_evaluated_again():
+    logit, (point, other) = random_logit(3)
+    value, _ = logit.value_and_gradient(point)
+    curvature = logit.curvature()
+    logit.penalty = Penalty(2 * logit.penalty.strength, logit.penalty.centre)  # only the penalty changes
+    again, new_gradient = logit.value_and_gradient(point.copy())
+    assert logit.curvature()[0] is curvature[0]
+    fresh, _ = random_logit(3)
+    fresh.penalty = logit.penalty
+    expected = fresh.value_and_gradient(point)
+    assert again == expected[0] != value
+    assert np.array_equal(new_gradient, expected[1])
+    logit.value_and_gradient(other)
+    assert logit.curvature()[0] is not curvature[0]
+    assert logit.value_and_gradient(point)[0] == again
+    point += 1.0  # the point is copied, so changing it is noticed
+    assert logit.value_and_gradient(point)[0] != again
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):

@@ -89,6 +89,8 @@ class ConditionalLogit:
         self._kernels = best_kernels()
         self._blocks = _even_blocks(len(base))
         self._curvature: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        #: The point last evaluated, with the loss and its gradient there, without the penalty.
+        self._last: tuple[FloatArray, float, FloatArray] | None = None
 
     @lazy
     def _units(self) -> FloatArray:
@@ -101,8 +103,14 @@ class ConditionalLogit:
 
     def value_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         """Return the objective and its gradient.  Later Hessian products refer to this point."""
+        # A search for priors starts each fit where the last one ended, so neither the loss nor the curvature change.
+        if self._last is None or not np.array_equal(parameters, self._last[0]):
+            self._curvature, self._last = None, (parameters.copy(), *self._loss_and_gradient(parameters))
+        _, loss, gradient = self._last
+        return loss + self.penalty.value(parameters), gradient + self.penalty.gradient(parameters)
+
+    def _loss_and_gradient(self, parameters: FloatArray) -> tuple[float, FloatArray]:
         offsets, weights = parameters[: self.n_offsets], parameters[self.n_offsets :]
-        self._curvature = None
 
         def evaluate(rows: slice) -> tuple[float, FloatArray]:
             gradient = np.zeros(self.size)
@@ -123,8 +131,7 @@ class ConditionalLogit:
             return loss, gradient
 
         parts = map_row_blocks(evaluate, self._blocks)
-        value = sum(part[0] for part in parts) + self.penalty.value(parameters)
-        return value, _in_order([part[1] for part in parts]) + self.penalty.gradient(parameters)
+        return sum(part[0] for part in parts), _in_order([part[1] for part in parts])
 
     def hessian_product(self, direction: FloatArray) -> FloatArray:
         """Return the Hessian times `direction`, at the point last evaluated."""

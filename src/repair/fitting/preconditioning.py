@@ -15,9 +15,9 @@ __all__ = ["approximate_inverse"]
 
 #: Eigenvalues of the weights' block below this fraction of the largest are left out of its inverse.
 SINGULAR = 1e-13
-#: The cross block is used if the remaining matrix of the weights has no eigenvalue below this fraction of their own
-#: curvature.
-SAFELY_POSITIVE = 0.05
+#: The share of the weights' curvature that the offsets cannot explain counts as at least this.  Offsets nearly explain
+#: a column that depends on the class alone.  If a share is below minus this number, the cross block is not used.
+SMALLEST_SHARE = 0.05
 
 
 def approximate_inverse(
@@ -33,7 +33,7 @@ def approximate_inverse(
         Block of the weights.
     cross : ndarray (n_offsets, d) or (0, d)
         Block between offsets and weights.  If it is empty, the other two blocks are inverted
-        separately.  The same is done if the arrowhead matrix is not clearly positive definite: the
+        separately.  The same is done if the arrowhead matrix is clearly not positive definite: the
         diagonal alone overstates what two offsets can explain together, and with a very small
         penalty no curvature would be left for the weights.
 
@@ -47,10 +47,10 @@ def approximate_inverse(
         by_weight = np.ascontiguousarray(cross.T)  # sums run along its long rows
         per_offset = by_weight / diagonal
         rest = block - np.einsum("ji,ki->jk", by_weight, per_offset)
-        on_weights, weakest = _inverse(rest, block.diagonal())
-        if weakest > SAFELY_POSITIVE:
+        on_weights, weakest = _inverse(rest, block)
+        if weakest >= -SMALLEST_SHARE:
             return _arrow(diagonal, per_offset, on_weights)
-    on_weights, _ = _inverse(block, block.diagonal())
+    on_weights, _ = _inverse(block, block)
 
     def apply(vector: FloatArray) -> FloatArray:
         return np.concatenate([vector[:n_offsets] / diagonal, (on_weights * vector[n_offsets:]).sum(axis=1)])
@@ -70,15 +70,19 @@ def _arrow(diagonal: FloatArray, per_offset: FloatArray, on_weights: FloatArray)
     return apply
 
 
-def _inverse(block: FloatArray, curvature: FloatArray) -> tuple[FloatArray, float]:
-    """Return the inverse of a block, which may be badly scaled or numerically singular, and its smallest eigenvalue.
+def _inverse(rest: FloatArray, block: FloatArray) -> tuple[FloatArray, float]:
+    """Return the inverse of `rest`, and the smallest share of the curvature of `block` that is left in a direction.
 
-    Both are computed in units in which the curvature of each weight is 1.
+    Smaller shares count as `SMALLEST_SHARE` in the inverse.  Columns may be badly scaled or nearly equal, so
+    everything is computed in units in which `block` is the identity.  Directions in which it is numerically singular
+    are left out.
     """
-    size = np.sqrt(curvature)
+    size = np.sqrt(block.diagonal())
     scale = size[:, None] * size
     values, vectors = np.linalg.eigh(block / scale)
-    kept = np.abs(values) > SINGULAR * np.abs(values).max(initial=0.0)
-    inverses = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
-    inverse: FloatArray = np.einsum("ij,j,kj->ik", vectors, inverses, vectors) / scale
-    return inverse, float(values.min(initial=np.inf))
+    kept = values > SINGULAR * values.max(initial=0.0)
+    units = vectors[:, kept] / np.sqrt(values[kept])
+    shares, directions = np.linalg.eigh(units.T @ (rest / scale) @ units)
+    along = units @ directions
+    inverse: FloatArray = np.einsum("ij,j,kj->ik", along, 1.0 / np.maximum(shares, SMALLEST_SHARE), along) / scale
+    return inverse, float(shares.min(initial=np.inf))

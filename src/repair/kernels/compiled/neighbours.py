@@ -157,11 +157,17 @@ def nearest_of_candidates(
 
 
 @compiled
-def vote_sums(ids: IntArray, voted: IntArray, weights: FloatArray, sums: FloatArray) -> None:
+def vote_sums(
+    ids: IntArray, voted: IntArray, weights: FloatArray, kinds: IntArray, numbers: IntArray, sums: FloatArray
+) -> None:
     for row in range(len(ids)):
-        candidates, row_sums = ids[row], sums[row]
-        for neighbour in range(weights.shape[1]):
-            label, weight = voted[row, neighbour], weights[row, neighbour]
+        candidates = ids[row]
+        for neighbour in range(voted.shape[1]):
+            position = -1
             for candidate in range(len(candidates)):
-                if candidates[candidate] == label:
-                    row_sums[candidate] += weight
+                position = candidate if candidates[candidate] == voted[row, neighbour] else position
+            if position < 0:
+                continue
+            for vote in range(len(numbers)):
+                if neighbour < numbers[vote]:
+                    sums[row, position, vote] += weights[kinds[vote], row, neighbour]

@@ -48,11 +48,16 @@ def nearest_of_candidates(
     out_places[np.isneginf(out_values)] = 0
 
 
-def vote_sums(ids: IntArray, voted: IntArray, weights: FloatArray, sums: FloatArray) -> None:
-    """Add the weights of the neighbours that voted for each candidate to `sums`, neighbour by neighbour.
+def vote_sums(
+    ids: IntArray, voted: IntArray, weights: FloatArray, kinds: IntArray, numbers: IntArray, sums: FloatArray
+) -> None:
+    """Add the weights of the neighbours that voted for each candidate to `sums` (n, k, v), neighbour by neighbour.
 
-    `voted` is the label of each neighbour.  Only as many neighbours vote as there are weights.
+    `voted` (n, m) has the label of each neighbour, nearest first.  In vote v, the first ``numbers[v]`` of them count
+    with the weights (n, m) in ``weights[kinds[v]]``.
     """
-    matches = ids[:, :, None] == voted[:, None, : weights.shape[1]]
-    # The last cumulative sum adds one neighbour after the other, as the compiled kernel does.
-    sums += np.cumsum(np.where(matches, weights[:, None, :], 0.0), axis=2)[:, :, -1]
+    matches = ids[:, :, None] == voted[:, None, :]
+    for vote, (kind, number) in enumerate(zip(kinds.tolist(), numbers.tolist(), strict=True)):
+        votes = np.where(matches[:, :, :number], weights[kind][:, None, :number], 0.0)
+        # The last cumulative sum adds one neighbour after the other, as the compiled kernel does.
+        sums[:, :, vote] += np.cumsum(votes, axis=2)[:, :, -1]
