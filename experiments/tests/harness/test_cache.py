@@ -85,4 +85,6 @@ def test_marks_change_with_the_files_and_not_with_their_readme(tmp_path):
     (tmp_path / "data" / "README.md").write_text("hello")
     assert file_marks([tmp_path / "data"]) == first
     os.utime(file, ns=(1, 1))
+    assert file_marks([tmp_path / "data"]) == first
+    file.write_text("two")
     assert file_marks([tmp_path / "data"]) != first

@@ -134,8 +134,8 @@ class Benchmark:
         return {"base": type(self.base).__name__, **settings}
 
     @property
-    def base_files(self) -> dict[str, list[int]]:
-        """Size and modification time of the files that the base model reads, such as local weights."""
+    def base_files(self) -> dict[str, str]:
+        """Digests of the files that the base model reads, such as local weights."""
         files: Callable[[], Path | None] | None = getattr(self.base, "files", None)
         folder = None if files is None else files()
         return {} if folder is None else file_marks([folder])

@@ -10,6 +10,7 @@ import json
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,10 @@ def _read(path: Path, fingerprint: dict[str, Any]) -> Made | None:
         return None
 
 
-def file_marks(folders: Iterable[Path]) -> dict[str, list[int]]:
-    """Return the size and modification time of every data file by name, which change with its content.
+def file_marks(folders: Iterable[Path]) -> dict[str, str]:
+    """Return a digest of every data file by name.
+
+    The modification time does not count, so a copy of the data on another day or another machine is the same data.
 
     Examples
     --------
@@ -115,5 +118,12 @@ def file_marks(folders: Iterable[Path]) -> dict[str, list[int]]:
         for path in sorted(folder.iterdir()):
             if path.is_file() and not path.name.startswith((".", "README")):
                 status = path.stat()
-                marks[f"{folder.name}/{path.name}"] = [status.st_size, status.st_mtime_ns]
+                marks[f"{folder.name}/{path.name}"] = _digest(path, status.st_size, status.st_mtime_ns)
     return marks
+
+
+@cache
+def _digest(path: Path, size: int, modified: int) -> str:
+    """Return the digest of a file.  It is read again only if its size or its time has changed."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:32]

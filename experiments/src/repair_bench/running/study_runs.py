@@ -51,7 +51,7 @@ def list_studies(data: "str | PathLike[str] | None" = None) -> list[tuple[str, s
     return found
 
 
-def find_study(name: str, data: "str | PathLike[str] | None" = None) -> dict[str, list[int]]:
+def find_study(name: str, data: "str | PathLike[str] | None" = None) -> dict[str, str]:
     """Return the marks of the files that a study reads, or raise an error if files are missing."""
     if name == SYNTHETIC:
         return {}
