@@ -1,11 +1,10 @@
 """Speed of fits, compared with the paper's pseudo-code and with other libraries."""
 
 import time
-import warnings
 
 import numpy as np
 import plain
-from measure import PENALTY, Line, a_core_each, best_of, in_turns, make_scores, threads
+from measure import PENALTY, Line, a_core_each, best_of, make_scores, threads
 
 from repair import GridSearch, Reranker, ScoreSet, Shortlist
 from repair.data.calibration_set import CalibrationSet
@@ -53,49 +52,7 @@ def measure_fits(n, n_classes, k):
     lines.append(_against("LightGBM lambdarank, 100 rounds", ours, rival, size))
     rival = _xlogit(shortlist, labels, known)
     lines.append(_against("xlogit (the same columns, but no offsets)", ours, rival, size))
-    return [*lines, *_extended(scores, labels, known, k, size)], theirs
-
-
-def _extended(scores, labels, known, k, size):
-    """Measure the extended mode with all terms, from the scores of all classes, for which it is made."""
-
-    def fit(mode, **options):
-        return Reranker(mode, n_candidates=k, **options).fit(scores, labels, **known)
-
-    # Threads are not pinned to cores here.  The extended mode also uses the threads of numpy and scipy, which would
-    # then share one core with ours: a situation that no user is in.
-    with warnings.catch_warnings(), threads(2):
-        warnings.simplefilter("ignore")
-        long, short = in_turns(lambda: fit("extended"), lambda: fit("pairwise", **PENALTY), 10)
-        chosen, _ = best_of(lambda: fit("pairwise"), 5)
-        extended, pairwise = fit("extended"), fit("pairwise", **PENALTY)
-        slow, quick = in_turns(lambda: extended.rerank(scores), lambda: pairwise.rerank(scores), 20)
-    return [
-        Line(
-            f"mode extended, {size}, from all scores",
-            f"{long * 1e3:.0f} ms",
-            f"mode pairwise, which also chooses its penalties: {chosen * 1e3:.0f} ms, {long / chosen:.1f} times faster",
-            None,
-            "≤ 10 times as long",
-            long <= 10 * chosen,
-        ),
-        Line(
-            "the same",
-            f"{long * 1e3:.0f} ms",
-            f"mode pairwise with given penalties: {short * 1e3:.0f} ms, {long / short:.1f} times faster",
-            None,
-            "≤ 10 times as long",
-            long <= 10 * short,
-        ),
-        Line(
-            f"rerank with mode extended, {size}, from all scores",
-            f"{slow * 1e3:.0f} ms",
-            f"mode pairwise: {quick * 1e3:.0f} ms, {slow / quick:.1f} times faster",
-            None,
-            "≤ 4 times as long",
-            slow <= 4 * quick,
-        ),
-    ]
+    return lines, theirs
 
 
 def _against(name, ours, rival, size):

@@ -53,6 +53,17 @@ def in_turns(first, second, repeats):
     return tuple(min(times) for times in zip(*pairs, strict=True))
 
 
+def times_in_turns(functions, turns):
+    """Measure functions by name in turns, after one to warm up.  Return the times of each, one per turn, as arrays."""
+    times = {name: [] for name in functions}
+    for function in functions.values():
+        function()
+    for _ in range(turns):
+        for name, function in functions.items():
+            times[name].append(best_of(function, 1, warm=False)[0])
+    return {name: np.array(taken) for name, taken in times.items()}
+
+
 def arithmetic(count, size=1 << 26):
     """Return the seconds that a fixed amount of arithmetic, almost without memory, takes on one or two threads."""
     numbers = np.broadcast_to(1.0, size // count)

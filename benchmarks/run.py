@@ -13,6 +13,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from extended import measure_extended
 from fits import measure_fits, measure_grid
 from growth import measure_growth, measure_memory, measure_memory_growth
 from inference import measure_bootstrap, measure_pairs
@@ -24,7 +25,7 @@ from repair.tuning.grid import Grid
 
 HERE = Path(__file__).parent
 HEADER = ["what", "repair", "compared with", "ratio", "target", ""]
-PARTS = ("fit", "grid", "top_k", "rerank", "growth", "statistics", "start")
+PARTS = ("fit", "extended", "grid", "top_k", "rerank", "growth", "statistics", "start")
 FEW = Grid(tau=(0.0, 1.0), lambda_a=(0.001, 0.1), lambda_theta=(1e-3,), alpha=(0.0,))
 
 
@@ -34,6 +35,8 @@ def measure(parts, scale):
     if "fit" in parts or "grid" in parts:
         lines, plain_fit = measure_fits(20_000 // scale, 1_000, 10)
         yield from lines
+    if "extended" in parts:
+        yield from measure_extended(20_000 // scale, 1_000, 10)
     if "grid" in parts:
         yield measure_grid(20_000 // scale, 1_000, 10, plain_fit, **({} if scale == 1 else {"grid": FEW}))
     if "top_k" in parts:

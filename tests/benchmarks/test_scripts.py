@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-SCRIPTS = ("auto_level", "fits", "growth", "head_loss", "inference", "measure", "picture", "plain", "reranking", "run")
+SCRIPTS = (
+    "auto_level",
+    "extended",
+    "fits",
+    "growth",
+    "head_loss",
+    "inference",
+    "measure",
+    "picture",
+    "plain",
+    "reranking",
+    "run",
+)
 
 
 @pytest.mark.needs("repair_bench", "altair")

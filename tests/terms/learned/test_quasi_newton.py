@@ -24,7 +24,7 @@ def quadratic(size, condition, seed=0):
 @pytest.mark.parametrize("penalty", [0.0, 0.5])
 def test_it_finds_the_minimum(penalty):
     matrix, vector, loss, _ = quadratic(12, 30.0)
-    found = minimized(loss, np.zeros((3, 4), dtype=np.float32), penalty, 200, 1e-10)
+    found = minimized(loss, np.zeros((3, 4), dtype=np.float32), (penalty,), 200, 1e-10)[0]
     expected = np.linalg.solve(matrix + penalty * np.eye(12), vector)
     np.testing.assert_allclose(found.ravel(), expected, atol=2e-3)
 
@@ -32,13 +32,13 @@ def test_it_finds_the_minimum(penalty):
 def test_it_learns_the_curvature():
     """Steepest descent would need about as many steps as the condition number."""
     _, _, loss, calls = quadratic(12, 1000.0)
-    minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.0, 500, 1e-7)
+    minimized(loss, np.zeros((3, 4), dtype=np.float32), (0.0,), 500, 1e-7)
     assert len(calls) < 100
 
 
 def test_every_step_decreases_the_loss():
     _, _, loss, _ = quadratic(12, 100.0)
-    values = [loss(minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.0, steps, 0.0))[0] for steps in range(8)]
+    values = [loss(minimized(loss, np.zeros((3, 4), dtype=np.float32), (0.0,), steps, 0.0)[0])[0] for steps in range(8)]
     assert (np.diff(values) < 0).all()
 
 
@@ -46,7 +46,7 @@ def test_the_start_is_returned_if_it_is_the_minimum_and_is_never_changed():
     matrix, vector, loss, _ = quadratic(6, 1.0)
     start = np.linalg.solve(matrix, vector).astype(np.float32).reshape(2, 3)
     before = start.copy()
-    np.testing.assert_allclose(minimized(loss, start, 0.0, 50, 1e-6), before, atol=1e-6)
+    np.testing.assert_allclose(minimized(loss, start, (0.0,), 50, 1e-6)[0], before, atol=1e-6)
     assert np.array_equal(start, before)
 
 
@@ -60,8 +60,21 @@ def test_known_curvatures_save_iterations():
             evaluated.append(point)
             return 0.5 * float((curvature * (point - 1.0) ** 2).sum()), curvature * (point - 1.0)
 
-        solution = minimized(loss, np.zeros((3, 4), dtype=np.float32), 0.1, 300, 1e-9, known)
+        solution = minimized(loss, np.zeros((3, 4), dtype=np.float32), (0.1,), 300, 1e-9, known)[0]
         found[known is None], calls[known is None] = solution, len(evaluated)
     np.testing.assert_allclose(found[False], curvature / (curvature + 0.1), atol=1e-4)
     np.testing.assert_allclose(found[True], found[False], atol=2e-3)
     assert calls[False] < calls[True] / 3
+
+
+def test_several_penalties_save_evaluations():
+    """The curvature that was learned for one penalty is used for the next."""
+    matrix, vector, loss, calls = quadratic(12, 100.0)
+    start, penalties = np.zeros((3, 4), dtype=np.float32), (3.0, 2.0, 1.0)
+    found = minimized(loss, start, penalties, 200, 1e-8)
+    together, before = len(calls), start
+    for solution, penalty in zip(found, penalties, strict=True):
+        expected = np.linalg.solve(matrix + penalty * np.eye(12), vector)
+        np.testing.assert_allclose(solution.ravel(), expected, atol=2e-3)
+        before = minimized(loss, before, (penalty,), 200, 1e-8)[0]  # from the solution before, but without its steps
+    assert together < 0.9 * (len(calls) - together)

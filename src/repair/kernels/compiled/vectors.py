@@ -6,6 +6,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.kernels.compiled.compiling import compiled, compiled_in_any_order
+from repair.kernels.compiled.fit import exponential
 
 __all__ = ["labels_above", "list_loss", "row_dots"]
 
@@ -47,7 +48,7 @@ def list_loss(
             length += 1
         of_label, total = shares[target[row]], 0.0
         for candidate in range(length):
-            shares[candidate] = math.exp(shares[candidate] - largest)
+            shares[candidate] = exponential(shares[candidate] - largest)
             total += shares[candidate]
         loss += weights[row] * (math.log(total) + largest - of_label)
         for candidate in range(length):

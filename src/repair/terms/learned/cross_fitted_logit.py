@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import AnyArray, FloatArray, IntArray
+from repair._utils.arrays import AnyArray, FloatArray, IntArray, softmax
 from repair._utils.parallel import map_row_blocks, row_blocks
 from repair.kernels import best_kernels
 from repair.stats.folds import fold_rows, group_folds
@@ -26,6 +26,8 @@ TOLERANCE = 1e-4
 ROWS_PER_BLOCK = 2048
 #: The mean of p(1 − p) over the rows of a class, p being the probability of the class, as the solver assumes it.
 CURVATURE = 0.1
+#: The share of the curvature at the base scores that is left on average, as the solver assumes it for shortlists.
+LIST_CURVATURE = 0.3
 
 Fit = Callable[[AnyArray], AnyArray]
 
@@ -66,12 +68,17 @@ class ListRows:
             gradient = np.zeros_like(matrix)
             return list_loss(features, matrix, ids, base, target, weights, gradient), gradient
 
-        # Each solution starts from the one before.
-        solution, solutions = np.zeros((self.n_classes, features.shape[1]), dtype=np.float32), []
-        for penalty in self.penalties:
-            solution = minimized(loss, solution, penalty, LIST_ITERATIONS, TOLERANCE)
-            solutions.append(solution)
-        return np.stack(solutions)
+        start = np.zeros((self.n_classes, features.shape[1]), dtype=np.float32)
+        curvature = np.outer(self._spread(rows), np.square(features).mean(axis=0)).astype(np.float32)
+        return minimized(loss, start, self.penalties, LIST_ITERATIONS, TOLERANCE, curvature)
+
+    def _spread(self, rows: AnyArray) -> FloatArray:
+        """Return the sum of p(1 − p) over some rows for each class, as the solver assumes it, from the base scores."""
+        ids, real = self.ids[rows], self.ids[rows] >= 0
+        shares = softmax(np.where(real, self.base[rows], -np.inf))
+        spread: FloatArray = np.zeros(self.n_classes)
+        np.add.at(spread, ids[real], (LIST_CURVATURE * self.weights[rows, None] * shares * (1.0 - shares))[real])
+        return spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +131,7 @@ class SoftmaxRows:
         if self.moments is not None:
             rows_of_class = np.bincount(labels, weights, minlength=self.n_classes)
             curvature = np.float32(CURVATURE) * np.outer(rows_of_class, self.moments).astype(np.float32)
-        return minimized(loss, start, self.penalty, iterations, TOLERANCE, curvature)[np.newaxis]
+        return minimized(loss, start, (self.penalty,), iterations, TOLERANCE, curvature)
 
 
 def cross_fitted(

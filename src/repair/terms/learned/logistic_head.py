@@ -24,8 +24,9 @@ __all__ = ["LogisticHead"]
 
 #: Penalty of both regressions, in rows.
 PENALTY = 0.1
-#: With more products of rows, classes and numbers per embedding than this, the regressions would take minutes.
-MOST_PRODUCTS = 4e9
+#: With more products of rows, classes and numbers per embedding than this, the regressions would take longer than all
+#: other terms together.
+MOST_PRODUCTS = 1e9
 
 
 @register_term

@@ -4,7 +4,8 @@ scipy's L-BFGS-B also treats bounds.  With many thousand parameters, it spends m
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,8 @@ __all__ = ["minimized"]
 
 #: Number of steps from which the curvature is estimated.
 STEPS_KEPT = 8
+#: Largest length of the first step, measured by the estimated curvature.
+FIRST_LENGTH = 10.0
 #: A step must reach this share of the decrease that its slope promises, or it is halved, at most so many times.
 SUFFICIENT, MOST_HALVINGS = 1e-4, 20
 
@@ -24,29 +27,33 @@ Step = tuple[AnyArray, AnyArray, float]
 def minimized(
     loss: Loss,
     start: AnyArray,
-    penalty: float,
+    penalties: Sequence[float],
     max_iterations: int,
     tolerance: float,
     curvature: AnyArray | None = None,
 ) -> AnyArray:
-    """Minimise a convex loss plus penalty/2·‖W‖², roughly.
+    """Minimise a convex loss plus penalty/2·‖W‖² for several penalties, roughly.
+
+    Each penalty starts from the solution for the one before, and keeps what is known about the curvature.
 
     Parameters
     ----------
     loss : callable
         Takes a float32 array, and returns the loss and its gradient as a new array.
     start : ndarray of float32
-    penalty : float
+    penalties : sequence of float
+        The penalties, from the strongest.
     max_iterations : int
+        Largest number of iterations per penalty.
     tolerance : float
-        Relative decrease at which the iterations end.
+        Relative decrease at which the iterations for a penalty end.
     curvature : ndarray of float32, optional
         Estimated second derivatives of the loss by each parameter.  They affect only how many iterations are needed.
         By default they are taken to be equal.
 
     Returns
     -------
-    ndarray of float32
+    ndarray of float32 (number of penalties, …)
 
     Examples
     --------
@@ -54,47 +61,81 @@ def minimized(
     >>> from repair.terms.learned.quasi_newton import minimized
     >>> def loss(matrix):
     ...     return 0.5 * float(((matrix - 3.0) ** 2).sum()), matrix - 3.0
-    >>> minimized(loss, np.zeros((1, 2), dtype=np.float32), 1.0, 20, 1e-9).round(3)
-    array([[1.5, 1.5]], dtype=float32)
+    >>> minimized(loss, np.zeros(2, dtype=np.float32), (2.0, 1.0), 20, 1e-9).round(3)
+    array([[1. , 1. ],
+           [1.5, 1.5]], dtype=float32)
     """
-
-    def penalised(point: AnyArray) -> tuple[float, AnyArray]:
-        value, gradient = loss(point)
-        gradient += np.float32(penalty) * point
-        return value + 0.5 * penalty * _dot(point, point), gradient
-
-    inverse = np.ones(1, dtype=np.float32) if curvature is None else 1.0 / (curvature + np.float32(penalty))
-    point, steps = start, deque[Step](maxlen=STEPS_KEPT)
-    value, gradient = penalised(point)
-    for _ in range(max_iterations):
-        direction = _direction(gradient, steps, inverse)
-        slope, length = _dot(gradient, direction), 1.0
-        if slope >= 0.0:  # at the minimum, up to rounding
-            break
-        for _ in range(MOST_HALVINGS):
-            new = point + np.float32(length) * direction
-            new_value, new_gradient = penalised(new)
-            if new_value <= value + SUFFICIENT * length * slope:
+    point, steps, solutions = _Point(start, *loss(start)), deque[Step](maxlen=STEPS_KEPT), []
+    for number, penalty in enumerate(penalties):
+        if number:
+            steps = _with_penalty(steps, penalty - penalties[number - 1])
+        inverse = None if curvature is None else 1.0 / (curvature + np.float32(penalty))
+        for _ in range(max_iterations):
+            new = _step(loss, point, penalty, steps, inverse)
+            if new is None:  # at the minimum, up to rounding
                 break
-            length /= 2.0
-        else:
-            break  # rounding hides any further decrease
-        change, bend = new - point, new_gradient - gradient
-        if (product := _dot(change, bend)) > 0.0:
-            steps.append((change, bend, product))
-        decrease = value - new_value
-        point, value, gradient = new, new_value, new_gradient
-        if decrease <= tolerance * max(abs(value), 1.0):
-            break
-    return point
+            change, bend = new.place - point.place, new.slopes(penalty) - point.slopes(penalty)
+            if (product := _dot(change, bend)) > 0.0:
+                steps.append((change, bend, product))
+            before, after = point.value(penalty), new.value(penalty)
+            point = new
+            if before - after <= tolerance * max(abs(after), 1.0):
+                break
+        solutions.append(point.place)
+    return np.stack(solutions)
 
 
-def _direction(gradient: AnyArray, steps: deque[Step], inverse: AnyArray) -> AnyArray:
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A point with the loss and its gradient, without the penalty."""
+
+    place: AnyArray
+    loss: float
+    gradient: AnyArray
+
+    def value(self, penalty: float) -> float:
+        return self.loss + 0.5 * penalty * _dot(self.place, self.place)
+
+    def slopes(self, penalty: float) -> AnyArray:
+        slopes: AnyArray = self.gradient + np.float32(penalty) * self.place
+        return slopes
+
+
+def _step(loss: Loss, point: _Point, penalty: float, steps: deque[Step], inverse: AnyArray | None) -> _Point | None:
+    """Return the next point, or None if no step decreases the loss."""
+    slopes, value, length = point.slopes(penalty), point.value(penalty), 1.0
+    direction = _direction(slopes, steps, inverse)
+    slope = _dot(slopes, direction)
+    if slope >= 0.0:
+        return None
+    for _ in range(MOST_HALVINGS):
+        place = point.place + np.float32(length) * direction
+        new = _Point(place, *loss(place))
+        if new.value(penalty) <= value + SUFFICIENT * length * slope:
+            return new
+        length /= 2.0
+    return None
+
+
+def _with_penalty(steps: deque[Step], added: float) -> deque[Step]:
+    """Return the steps as they would have been with a larger penalty."""
+    return deque(
+        [
+            (change, bend + np.float32(added) * change, product + added * _dot(change, change))
+            for change, bend, product in steps
+        ],
+        maxlen=STEPS_KEPT,
+    )
+
+
+def _direction(slopes: AnyArray, steps: deque[Step], inverse: AnyArray | None) -> AnyArray:
     """Return the direction of the next step, by the two loops of L-BFGS.  `inverse` estimates 1/curvature."""
+    if inverse is None:
+        inverse = np.ones(1, dtype=np.float32)
     if not steps:  # a short step, as the scale of the curvature is not known yet
-        direction = -inverse * gradient
-        return direction * np.float32(min(1.0, 1.0 / max(np.sqrt(-_dot(direction, gradient)), 1e-30)))
-    rest, shares = -gradient, []
+        direction = -inverse * slopes
+        return direction * np.float32(min(1.0, FIRST_LENGTH / max(np.sqrt(-_dot(direction, slopes)), 1e-30)))
+    rest, shares = -slopes, []
     for change, bend, product in reversed(steps):
         shares.append(_dot(change, rest) / product)
         rest -= np.float32(shares[-1]) * bend
