@@ -56,8 +56,11 @@ class Explanation:
     names: dict[int, str]
 
     def first(self, n_candidates: int) -> "Explanation":
-        """Return the explanation of the best candidates.  Ranks still count all candidates that were ranked."""
-        return Explanation(self.candidates[:n_candidates], self.names)
+        """Return the explanation of the candidates that `Ranking.first` keeps.  Ranks count all that were ranked."""
+        kept = self.candidates[:n_candidates]
+        if n_candidates > 1 and not any(candidate.base_rank == 1 for candidate in kept):
+            kept = (*kept[:-1], *(candidate for candidate in self.candidates if candidate.base_rank == 1))
+        return Explanation(kept, self.names)
 
     def __str__(self) -> str:
         """Return a table with ranks, class, contributions, score and the classes that were overtaken."""
