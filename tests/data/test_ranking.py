@@ -74,7 +74,7 @@ def test_the_first_candidates_are_the_best_ones():
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, "3", None, True])
 def test_the_number_of_first_candidates_is_checked(number):
-    with pytest.raises(InputError, match="n_candidates is .* it must be a whole number of at least 1"):
+    with pytest.raises(InputError, match=r"n_candidates is .* it must be a whole number of at least 1"):
         ranked([[4.0, 1.0, 3.0, 2.0]]).first(number)
 
 
