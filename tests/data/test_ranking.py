@@ -72,6 +72,12 @@ def test_the_first_candidates_are_the_best_ones():
     np.testing.assert_allclose(ranking.probabilities.sum(axis=1), 1.0)
 
 
+@pytest.mark.parametrize("number", [0, -1, 1.5, "3", None, True])
+def test_the_number_of_first_candidates_is_checked(number):
+    with pytest.raises(InputError, match=r"n_candidates is .* it must be a whole number of at least 1"):
+        ranked([[4.0, 1.0, 3.0, 2.0]]).first(number)
+
+
 def test_the_first_choice_of_the_base_is_never_cut_off():
     ranking = ranked([[0.0, 1.0, 2.0, 3.0], [3.0, 2.0, 1.0, 0.0]])
     assert ranking.first(2).ids.tolist() == [[3, 0], [0, 1]]

@@ -107,3 +107,16 @@ def test_an_extended_model_is_judged_by_copies_with_lists_and_vectors_of_their_o
         assert gain.gain == pytest.approx(model.auto_.gain.gain, abs=0.05)
     after = evidence.beliefs()[1]
     assert ((after > 0) & (after <= 1)).all()
+
+
+def test_probabilities_refer_to_all_candidates_that_were_ranked(make_problem, make_vectors):
+    """Those of the candidates that are returned alone would be too large, and 1 if there is only one."""
+    made = make_problem(n=150)
+    vectors = make_vectors(made.labels)
+    rows = ScoreSet(made.scores, made.labels, class_counts=made.class_counts, embeddings=vectors)
+    model = Reranker("extended", n_candidates=2).fit(rows)
+    shortlist = model.shortlist(made.scores, vectors)
+    first = on_test_rows(model, shortlist, made.labels, None, None).beliefs()[1]
+    final = model.final_scores(shortlist)
+    np.testing.assert_allclose(first, 1.0 / np.exp(final - final.max(axis=1, keepdims=True)).sum(axis=1), rtol=1e-9)
+    assert (first < model.rerank(made.scores, embeddings=vectors).probabilities[:, 0]).any()

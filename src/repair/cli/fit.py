@@ -87,8 +87,7 @@ class MethodOptions:
             parser=read_dial,
             metavar="NUMBER|macro",
             help="Trade-off between frequent and rare classes that is stored in the model: 0 favours overall accuracy, "
-            "1 weighs all classes equally, and macro aims at accuracy averaged over classes. Default: chosen by "
-            "--mode auto, else 0.",
+            "1 weighs all classes equally, and macro aims at accuracy averaged over classes. Default: 0.",
             rich_help_panel=METHOD,
         ),
     ] = None

@@ -12,7 +12,7 @@ from repair._utils.parallel import even_blocks, map_row_blocks
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
 from repair.kernels import kernels_for
-from repair.validation.checks import check_labels, numeric_array
+from repair.validation.checks import check_count, check_labels, numeric_array
 
 __all__ = ["Ranking", "blocks_of"]
 
@@ -181,6 +181,7 @@ class Ranking:
         >>> Ranking.from_scores(shortlist, [[0.0, 1.0, 2.0]]).first(2).ids.tolist()
         [[2, 0]]
         """
+        check_count(n_candidates, "n_candidates")
         if n_candidates >= self.ids.shape[1]:
             return self
         kept = np.broadcast_to(np.arange(n_candidates), (len(self), n_candidates))

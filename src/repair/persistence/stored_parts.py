@@ -12,7 +12,7 @@ from repair._utils.arrays import AnyArray
 from repair._utils.json import plain
 from repair.data.class_table import ClassTable
 from repair.errors import ArtifactError, InputError, Remedy
-from repair.model.adjustments import MACRO
+from repair.model.adjustments import check_dial
 from repair.model.choice import Choice
 from repair.model.shrinkage import GroupPrior, Shrinkage
 from repair.model.state import FitSummary
@@ -199,8 +199,11 @@ def read_choice(reader: FieldReader) -> Choice:
         kind = kinds.get(name, (int, float))
         if isinstance(value, bool) or not isinstance(value, kind):
             raise reader.refuse(f"choice.{name} is {value!r}, which has the wrong type")
-    if isinstance(given.get("dial"), str) and given["dial"] != MACRO:
-        raise reader.refuse(f"choice.dial is {given['dial']!r}; expected a number or {MACRO!r}")
+    if "dial" in given:
+        try:
+            check_dial(given["dial"])
+        except InputError as error:
+            raise reader.refuse(f"choice: {error}") from None
     terms = given.get("terms")
     if terms is not None and not all(isinstance(name, str) for name in terms):
         raise reader.refuse(f"choice.terms is {terms!r}, not a list of names")

@@ -114,7 +114,7 @@ class Evidence:
         first = softmax(self.shortlist.scores).max(axis=1)
         second = np.empty(len(self))
         for part in self.parts:
-            second[part.rows] = part.model.rerank(part.shortlist, dial=self.dial).probabilities[:, 0]
+            second[part.rows] = part.model.whole_ranking(part.shortlist, dial=self.dial).probabilities[:, 0]
         return first, second
 
     def frontier(self, dials: FloatArray) -> Frontier:

@@ -43,7 +43,7 @@ def gap_closed(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
         "gap_closed",
         title,
         f"The accuracy of the base order is {100 * gap:.1f} points below the coverage of the shortlist, which no "
-        f"reranking can exceed. Share of this gap that is closed: {minus_signs(shares)}.",
+        f"reranking of these candidates can exceed. Share of this gap that is closed: {minus_signs(shares)}.",
         f"{_rows(calibration)}, each held out in one of {FOLDS} folds. Every correction has its default settings.",
         {"values": values},
         ("correction", "share of the gap closed", "95 % interval"),

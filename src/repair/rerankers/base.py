@@ -148,14 +148,25 @@ class ShortlistReranker(FittedAttributes):
             Ids, scores and probabilities of the candidates, best first.
         """
         shortlist = self.shortlist(scores, embeddings)
-        correction, adjustments = self._correction(), self._adjustments(dial, target_prior, class_costs)
+        ranking = self._ranked(shortlist, self._adjustments(dial, target_prior, class_costs))
+        return ranking.first(self.state.n_candidates) if self.state.cuts else ranking
+
+    def whole_ranking(self, shortlist: Shortlist, *, dial: float | str | None = None) -> Ranking:
+        """Return the ranking of all candidates, also of those that `rerank` leaves out (see ``ExtendedOptions``).
+
+        `shortlist` must come from this model's own `shortlist` or `shortlists_for`.
+        """
+        return self._ranked(shortlist, self._adjustments(dial, None, None))
+
+    def _ranked(self, shortlist: Shortlist, adjustments: Adjustments) -> Ranking:
+        correction = self._correction()
         ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments))
         names = correction.table.class_names
         if names is not None:
             ranking = replace(ranking, class_names=names)
         if correction.strength != 1.0 or not adjustments.beliefs_only:
             ranking = replace(ranking, beliefs=_Beliefs(correction, shortlist, adjustments, ranking.order))
-        return ranking.first(self.state.n_candidates) if self.state.cuts else ranking
+        return ranking
 
     def predict(
         self,

@@ -76,7 +76,7 @@ class Reranker(ShortlistReranker):
         for millions of labelled rows.
     dial : float or "macro", optional
         Head–tail trade-off that ``rerank`` uses by default.  0 aims at accuracy, and 1 gives all
-        classes the same weight.  By default it is what ``"auto"`` chooses, or else 0.  It can be
+        classes the same weight.  By default it is 0.  It can be
         changed after ``fit``.  Values other than 0 need class counts.  Raise it if rare classes
         matter more to you than overall accuracy.  ``"macro"`` aims at accuracy averaged over classes:
         it takes the class shares of the calibration rows out of the scores.  Use it if all classes

@@ -41,6 +41,22 @@ def test_the_scores_are_gaussian_log_densities_up_to_a_constant_per_row():
         np.testing.assert_allclose(gap, np.broadcast_to(gap[:, :1], gap.shape), atol=2e-3)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1e-5, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("per_class", [False, True])
+def test_embeddings_may_be_nearly_equal(noise, per_class):
+    scores, labels, _ = draw()
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(6, 20))[labels if per_class else labels * 0] + noise * rng.normal(size=(200, 20))
+    term, columns = learn(build(scores, labels, vectors))
+    assert np.isfinite(columns).all()
+    x = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    best = (np.column_stack([x, np.full(200, CONSTANT)]) @ term.matrices[1].T).argmax(axis=1)
+    if per_class:
+        assert (best == labels).all()
+    elif noise == 0.0:
+        assert np.abs(term.matrices).max() < 1e-5
+
+
 def test_a_row_does_not_see_its_own_label():
     scores, labels, vectors = draw(120)
     changed = labels.copy()

@@ -78,3 +78,18 @@ def test_several_penalties_save_evaluations():
         np.testing.assert_allclose(solution.ravel(), expected, atol=2e-3)
         before = minimized(loss, before, (penalty,), 200, 1e-8)[0]  # from the solution before, but without its steps
     assert together < 0.9 * (len(calls) - together)
+
+
+@pytest.mark.parametrize("curvature", [None, 1e-3, 100.0])
+def test_a_loss_that_is_almost_flat_is_no_error(curvature):
+    """Rows that the base model has right with certainty leave gradients near the smallest float32 numbers."""
+    estimate = None if curvature is None else np.full(4, curvature, dtype=np.float32)
+    for slope in 10.0 ** np.arange(-26, -15, 0.05):
+        gradient = np.full(4, slope, dtype=np.float32)
+        start = np.zeros(4, dtype=np.float32)
+
+        def loss(matrix, gradient=gradient):
+            return float((matrix * gradient).sum()), gradient.copy()
+
+        found = minimized(loss, start, (10.0, 1.0, 0.1), 50, 1e-4, estimate)
+        assert np.abs(found).max() <= 11.0 * slope

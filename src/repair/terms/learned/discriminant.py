@@ -94,8 +94,8 @@ class Moments:
         sums, squares = np.zeros((n_classes, width)), np.zeros((width, width))
         for start in range(0, len(kept), ROWS_PER_BLOCK):
             part = kept[start : start + ROWS_PER_BLOCK]
-            block, ends = features[part, :width], np.arange(len(part) + 1)
-            ones = np.ones(len(part), dtype=np.float32)
+            # In float64: the covariance is what is left after the means are taken out, which can be very little.
+            block, ends, ones = features[part, :width].astype(np.float64), np.arange(len(part) + 1), np.ones(len(part))
             sums += scipy.sparse.csr_matrix((ones, labels[part], ends), shape=(len(part), n_classes)).T @ block
             squares += block.T @ block
         return cls(np.bincount(labels[kept], minlength=n_classes).astype(np.float64), sums, squares)

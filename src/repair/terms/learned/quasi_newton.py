@@ -17,6 +17,9 @@ __all__ = ["minimized"]
 STEPS_KEPT = 8
 #: Largest length of the first step, measured by the estimated curvature.
 FIRST_LENGTH = 10.0
+#: Steps along which the curvature times the squared length is not larger than this are forgotten.  Products of float32
+#: numbers as small as this soon round to 0, by which nothing can be divided.
+SMALLEST_PRODUCT = 1e-30
 #: A step must reach this share of the decrease that its slope promises, or it is halved, at most so many times.
 SUFFICIENT, MOST_HALVINGS = 1e-4, 20
 
@@ -75,7 +78,7 @@ def minimized(
             if new is None:  # at the minimum, up to rounding
                 break
             change, bend = new.place - point.place, new.slopes(penalty) - point.slopes(penalty)
-            if (product := _dot(change, bend)) > 0.0:
+            if (product := _dot(change, bend)) > SMALLEST_PRODUCT:
                 steps.append((change, bend, product))
             before, after = point.value(penalty), new.value(penalty)
             point = new
@@ -118,14 +121,13 @@ def _step(loss: Loss, point: _Point, penalty: float, steps: deque[Step], inverse
 
 
 def _with_penalty(steps: deque[Step], added: float) -> deque[Step]:
-    """Return the steps as they would have been with a larger penalty."""
-    return deque(
-        [
-            (change, bend + np.float32(added) * change, product + added * _dot(change, change))
-            for change, bend, product in steps
-        ],
-        maxlen=STEPS_KEPT,
-    )
+    """Return the steps as they would have been with another penalty, without those that rounding has spoilt."""
+    changed = deque[Step](maxlen=STEPS_KEPT)
+    for change, bend, product in steps:
+        new_bend, new_product = bend + np.float32(added) * change, product + added * _dot(change, change)
+        if new_product > SMALLEST_PRODUCT:
+            changed.append((change, new_bend, new_product))
+    return changed
 
 
 def _direction(slopes: AnyArray, steps: deque[Step], inverse: AnyArray | None) -> AnyArray:
