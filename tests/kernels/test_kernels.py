@@ -411,13 +411,14 @@ def test_votes_are_added_up_by_candidate():
     kinds, numbers = np.array([1, 0, 1]), np.array([12, 30, 50])  # of 50 neighbours, there are only 30
     found = []
     for kernels in KERNELS:
-        sums = np.zeros((40, 5, 3))
-        kernels.vote_sums(ids, voted, weights, kinds, numbers, sums)
+        sums, totals = np.zeros((40, 5, 3)), np.zeros((40, 3))
+        kernels.vote_sums(ids, voted, weights, kinds, numbers, sums, totals)
         for vote in range(3):
             kept, given = voted[:, : numbers[vote]], weights[kinds[vote], :, : numbers[vote]]
             expected = [[sum(given[row][kept[row] == label]) for label in ids[row]] for row in range(40)]
             np.testing.assert_allclose(sums[:, :, vote], expected)
-        found.append(sums.tobytes())
+            np.testing.assert_allclose(totals[:, vote], given.sum(axis=1))
+        found.append(sums.tobytes() + totals.tobytes())
     assert found[0] == found[1]
 
 

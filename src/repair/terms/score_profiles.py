@@ -103,8 +103,11 @@ def _main_directions(vectors: AnyArray, width: int) -> AnyArray:
     if n_classes <= width:
         return np.eye(n_classes, dtype=np.float32)
     # Compute the right singular vectors from the smaller m×m product, because K may be many thousands.
-    values, left = np.linalg.eigh((vectors @ vectors.T).astype(np.float64))
-    kept = np.flatnonzero(values > 1e-6 * values[-1])[-width:]
+    from scipy.linalg import eigh
+
+    last, product = len(vectors) - 1, (vectors @ vectors.T).astype(np.float64)
+    values, left = eigh(product, subset_by_index=(max(0, last + 1 - width), last), check_finite=False)
+    kept = np.flatnonzero(values > 1e-6 * values[-1])
     basis = np.zeros((n_classes, width), dtype=np.float32)  # always of this width, even if there are few rows
     basis[:, : len(kept)] = vectors.T @ (left[:, kept] / np.sqrt(values[kept])).astype(np.float32)
     return basis

@@ -59,13 +59,19 @@ def linear(
     out: FloatArray,
 ) -> None:
     """Add the offsets and the weighted columns of rows `first` to `last` to `out`, candidate by candidate."""
+    paired = len(weights) // 2 * 2
     for candidate in range(len(out)):
         total = out[candidate, : last - first]
         if len(offsets):
             offset_of = index[candidate, first:last]
             for row in range(len(total)):
                 total[row] += offsets[np.uint32(offset_of[row])]  # unsigned saves numba's check for negative indices
-        for term in range(len(weights)):
+        for term in range(0, paired, 2):  # two at a time, so totals are read and written half as often
+            one, two = weights[term], weights[term + 1]
+            first_column, second_column = columns[term, candidate, first:last], columns[term + 1, candidate, first:last]
+            for row in range(len(total)):
+                total[row] = total[row] + one * first_column[row] + two * second_column[row]
+        for term in range(paired, len(weights)):
             weight, column = weights[term], columns[term, candidate, first:last]
             for row in range(len(total)):
                 total[row] += weight * column[row]

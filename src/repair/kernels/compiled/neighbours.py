@@ -158,16 +158,23 @@ def nearest_of_candidates(
 
 @compiled
 def vote_sums(
-    ids: IntArray, voted: IntArray, weights: FloatArray, kinds: IntArray, numbers: IntArray, sums: FloatArray
+    ids: IntArray,
+    voted: IntArray,
+    weights: FloatArray,
+    kinds: IntArray,
+    numbers: IntArray,
+    sums: FloatArray,
+    totals: FloatArray,
 ) -> None:
     for row in range(len(ids)):
-        candidates = ids[row]
+        candidates, total = ids[row], totals[row]
         for neighbour in range(voted.shape[1]):
             position = -1
             for candidate in range(len(candidates)):
                 position = candidate if candidates[candidate] == voted[row, neighbour] else position
-            if position < 0:
-                continue
             for vote in range(len(numbers)):
                 if neighbour < numbers[vote]:
-                    sums[row, position, vote] += weights[kinds[vote], row, neighbour]
+                    weight = weights[kinds[vote], row, neighbour]
+                    total[vote] += weight
+                    if position >= 0:
+                        sums[row, position, vote] += weight

@@ -49,15 +49,23 @@ def nearest_of_candidates(
 
 
 def vote_sums(
-    ids: IntArray, voted: IntArray, weights: FloatArray, kinds: IntArray, numbers: IntArray, sums: FloatArray
+    ids: IntArray,
+    voted: IntArray,
+    weights: FloatArray,
+    kinds: IntArray,
+    numbers: IntArray,
+    sums: FloatArray,
+    totals: FloatArray,
 ) -> None:
-    """Add the weights of the neighbours that voted for each candidate to `sums` (n, k, v), neighbour by neighbour.
+    """Add the weights of the neighbours to `totals` (n, v), and to the candidate they voted for in `sums` (n, k, v).
 
     `voted` (n, m) has the label of each neighbour, nearest first.  In vote v, the first ``numbers[v]`` of them count
     with the weights (n, m) in ``weights[kinds[v]]``.
     """
     matches = ids[:, :, None] == voted[:, None, :]
     for vote, (kind, number) in enumerate(zip(kinds.tolist(), numbers.tolist(), strict=True)):
-        votes = np.where(matches[:, :, :number], weights[kind][:, None, :number], 0.0)
+        counted = weights[kind][:, :number]
         # The last cumulative sum adds one neighbour after the other, as the compiled kernel does.
+        totals[:, vote] += np.cumsum(counted, axis=1)[:, -1]
+        votes = np.where(matches[:, :, :number], counted[:, None, :], 0.0)
         sums[:, :, vote] += np.cumsum(votes, axis=2)[:, :, -1]

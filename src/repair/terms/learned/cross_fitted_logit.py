@@ -20,8 +20,8 @@ __all__ = ["ListRows", "SoftmaxRows", "cross_fitted"]
 FOLDS = 5
 #: Largest number of iterations on shortlists, over all classes from zero, and over all classes from a good start.
 LIST_ITERATIONS, MAX_ITERATIONS, FURTHER_ITERATIONS = 50, 25, 8
-#: The relative decrease of the loss at which the solver stops.
-TOLERANCE = 1e-4
+#: The relative decrease of the loss at which the solver stops, on shortlists and over all classes.
+LIST_TOLERANCE, TOLERANCE = 3e-4, 1e-4
 #: Rows whose probabilities are computed at once, so they stay in the cache.
 ROWS_PER_BLOCK = 2048
 #: The mean of p(1 − p) over the rows of a class, p being the probability of the class, as the solver assumes it.
@@ -70,7 +70,7 @@ class ListRows:
 
         start = np.zeros((self.n_classes, features.shape[1]), dtype=np.float32)
         curvature = np.outer(self._spread(rows), np.square(features).mean(axis=0)).astype(np.float32)
-        return minimized(loss, start, self.penalties, LIST_ITERATIONS, TOLERANCE, curvature)
+        return minimized(loss, start, self.penalties, LIST_ITERATIONS, LIST_TOLERANCE, curvature)
 
     def _spread(self, rows: AnyArray) -> FloatArray:
         """Return the sum of p(1 − p) over some rows for each class, as the solver assumes it, from the base scores."""

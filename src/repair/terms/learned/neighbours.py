@@ -1,7 +1,8 @@
 """Neighbours: a vote of the labelled rows whose embeddings are nearest to a row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -263,24 +264,29 @@ def vote_shares(
     labels: IntArray,
     neighbours: IntArray,
     similarities: AnyArray,
-    votes: Sequence[tuple[int, float]] = VOTES,
+    votes: tuple[tuple[int, float], ...] = VOTES,
 ) -> FloatArray:
     """Return the log share of the votes for each candidate, with one column per vote."""
-    numbers, widths = np.array([number for number, _ in votes]), sorted({width for _, width in votes})
-    kinds = np.array([widths.index(width) for _, width in votes])
-    last = np.minimum(numbers, neighbours.shape[1]) - 1
+    numbers, widths, kinds = _plan(votes)
     columns = np.zeros((*ids.shape, len(votes)))
     vote_sums = kernels_for(neighbours.size).vote_sums
 
     def count(rows: slice) -> None:
         distances = similarities[rows].astype(np.float64) - 1.0
-        weights = np.exp(np.stack([distances / width for width in widths]))
-        mass = np.cumsum(weights, axis=2)[kinds, :, last].T[:, None, :]
-        shares = columns[rows]
-        vote_sums(ids[rows], labels[neighbours[rows]], weights, kinds, numbers, shares)
-        shares /= np.where(mass > 0, mass, 1.0)  # all are 0 if there are no neighbours
+        weights, shares = np.exp(distances / widths), columns[rows]
+        totals = np.zeros((len(distances), len(votes)))
+        vote_sums(ids[rows], labels[neighbours[rows]], weights, kinds, numbers, shares, totals)
+        shares /= np.where(totals > 0, totals, 1.0)[:, None, :]  # all are 0 if there are no neighbours
         shares += 1.0 / numbers
         np.log(shares, out=shares)
 
     map_row_blocks(count, even_blocks(len(ids), ROWS_PER_VOTE))
     return columns
+
+
+@cache
+def _plan(votes: tuple[tuple[int, float], ...]) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return the number of neighbours of each vote, the different widths (w, 1, 1), and the width of each vote."""
+    widths = sorted({width for _, width in votes})
+    kinds = np.array([widths.index(width) for _, width in votes])
+    return np.array([number for number, _ in votes]), np.array(widths)[:, None, None], kinds

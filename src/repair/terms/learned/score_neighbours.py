@@ -81,6 +81,11 @@ class ScoreNeighbours(ProfileTerm):
         """Return the place of the first vector of each class, and the number of vectors at the end."""
         return np.searchsorted(self.labels, np.arange(len(self.basis) + 1)).astype(np.int32)
 
+    @lazy
+    def per_class(self) -> IntArray:
+        """Return the number of vectors of each class, and 0 at the end for padding."""
+        return np.append(np.diff(self.starts), np.int32(0))
+
     def collapsed(self, weights: FloatArray) -> tuple[Self, float]:
         """Return a term with the weighted mean of the votes, and its weight."""
         total = float(np.abs(weights).sum())
@@ -98,8 +103,7 @@ class ScoreNeighbours(ProfileTerm):
 
     def _votes(self, profiles: AnyArray, ids: IntArray, row_groups: AnyArray, groups: AnyArray) -> FloatArray:
         """Return the log shares of the votes (n, k, len(VOTES)).  Rows of the same group do not vote."""
-        per_class = np.append(np.diff(self.starts), 0)  # the last entry is for padding
-        width = max(1, min(MOST_NEIGHBOURS, int(per_class[ids].sum(axis=1).max(initial=0))))
+        width = max(1, min(MOST_NEIGHBOURS, int(self.per_class[ids].sum(axis=1).max(initial=0))))
         places = np.empty((len(ids), width), dtype=np.int32)
         similarities = np.empty((len(ids), width), dtype=np.float32)
         kernel = kernels_for(places.size).nearest_of_candidates
