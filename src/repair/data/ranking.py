@@ -144,7 +144,8 @@ class Ranking:
 
         These are probabilities given that the true class is on the shortlist.  Each row sums to 1,
         and padding has 0.  A dial, class costs and a strength below 1 express preferences, so they
-        change the order but not these probabilities.  A target prior changes both.
+        change the order but not these probabilities.  A target prior changes both.  If a model ranks
+        more candidates than it returns, a dial can change which of them are on the list.
         """
         beliefs = self.scores if self.beliefs is None else self.beliefs()
         return softmax(np.where(np.isnan(beliefs), -np.inf, beliefs))

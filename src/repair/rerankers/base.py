@@ -201,7 +201,8 @@ class ShortlistReranker(FittedAttributes):
         ``rerank(scores).probabilities`` has the same numbers for the candidates only.  Use it if there
         are very many classes.
         """
-        ranking = self.rerank(scores, embeddings=embeddings, target_prior=target_prior)
+        # Without a dial, because that could change which candidates are returned.
+        ranking = self.rerank(scores, embeddings=embeddings, target_prior=target_prior, dial=0.0)
         dense = np.zeros((len(ranking), ranking.n_classes))
         rows, columns = np.nonzero(ranking.ids >= 0)
         dense[rows, ranking.ids[rows, columns]] = ranking.probabilities[rows, columns]
