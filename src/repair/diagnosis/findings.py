@@ -68,7 +68,7 @@ def ceiling(inputs: CheckInputs) -> Finding:
     """Check the coverage with k candidates.  It is also reported for 2k if all scores are known."""
     calibration = inputs.calibration
     k, share = calibration.shortlist.n_candidates, float(calibration.covered.mean())
-    # The extended mode may rank more classes than k, so this is no limit for every model.
+    # The extended mode may rank more classes than k, so this does not limit every model.
     text = f"No reranking of the candidates can exceed their coverage, which is {100 * share:.1f} % with {k} candidates"
     if inputs.calibration.all_scores is None:
         return share >= GOOD_COVERAGE, f"{text} (unknown with more, because only shortlists were given)."
