@@ -43,6 +43,8 @@ OUR_FITS = (
     *(f"repair/{folder}/*" for folder in ("terms", "fitting", "tuning", "rerankers/modes", "persistence", "diagnosis")),
     *(f"repair/{name}.py" for name in ("model/correction", "model/explanation", "model/new_classes")),
     *(f"repair/rerankers/{name}.py" for name in ("parameters", "reranker", "methods", "baselines", "loading")),
+    *(f"repair/kernels/*/{name}.py" for name in ("fit", "neighbours", "pairs", "vectors", "__init__")),
+    "repair/data/adjusted_shortlist.py",
     "repair_bench/harness/lambdarank.py",
     "repair_bench/harness/methods.py",
 )
