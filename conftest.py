@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from repair import Shortlist
+from repair import ScoreSet, Shortlist
 
 POSIX = os.name == "posix"
 
@@ -193,3 +193,42 @@ def rare_disease_demo(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("demo")
     return list(run_rare_disease(0, folder)), folder
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Draws rows of 8 classes with embeddings of 6 numbers.
+
+    The best possible scores are known, so a flaw can be planted in the scores of the base.
+    """
+
+    rng: np.random.Generator
+    centres: np.ndarray
+    signal: float
+
+    def rows(self, n, flaw=lambda z, x, y: z, classes=8, **known):
+        y = self.rng.integers(0, classes, size=n)
+        z = self.rng.normal(size=(n, 8)) + self.signal * np.eye(8)[y]
+        x = self.centres[y] + 0.35 * self.rng.normal(size=(n, 6))
+        return ScoreSet(flaw(z * self.signal, x, y), y, embeddings=x, **known)
+
+
+@pytest.fixture
+def world():
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(8, 6))
+    return World(rng, centres / np.linalg.norm(centres, axis=1, keepdims=True), 2.0)
+
+
+@pytest.fixture
+def accuracy():
+    def measure(model, rows):
+        best = model.rerank(rows.scores, embeddings=rows.embeddings).best
+        return float((best == rows.labels).mean())
+
+    return measure
+
+
+@pytest.fixture
+def base_accuracy():
+    return lambda rows: float((np.asarray(rows.scores).argmax(axis=1) == rows.labels).mean())

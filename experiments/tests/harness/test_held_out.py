@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from repair import LogitAdjustment, Reranker, ScoreSet
+from repair.rerankers.rivals import rival as rival_module
+from repair.rerankers.rivals.rival import ScoreRival
+from repair.rerankers.rivals.scaling import VectorScaling
 from repair.stats.folds import fold_rows, group_folds
 from repair_bench.harness.held_out import held_out_accuracy
 from repair_bench.harness.methods import METHODS
-from repair_bench.rivals import rival as rival_module
-from repair_bench.rivals.rival import ScoreRival
-from repair_bench.rivals.scaling import VectorScaling
 from repair_bench.rivals.transductive import EmPrior
 
 K = 6

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from repair import Base, ExtendedOptions, Reranker, evaluate
+from repair.rerankers.rivals.scaling import VectorScaling
 from repair_bench.bases.base_scores import BaseScores
 from repair_bench.harness.macro_frontier import macro_frontier
 from repair_bench.rivals.balanced import BalancedVectorScaling
-from repair_bench.rivals.scaling import VectorScaling
 
 K = 6
 

@@ -3,9 +3,9 @@
 import pytest
 
 from repair import GridSearch, InputError
+from repair.rerankers.rivals.rival import ScoreRival
 from repair.tuning.grid import PAPER_GRID
 from repair_bench.harness.methods import BASE, EMBEDDINGS, MACRO, METHODS, OURS, QUICK, RIVAL, SCORES, TEST_ROWS, choose
-from repair_bench.rivals.rival import ScoreRival
 
 EVERYTHING = {"class_counts": [2, 1], "weight_norms": [1.0, 1.0], "embeddings": [[1.0]]}
 

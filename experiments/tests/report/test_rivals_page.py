@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from repair.rerankers.rivals.rival import ScoreRival
 from repair_bench.harness.methods import METHODS
 from repair_bench.report.command import tables_of
 from repair_bench.report.entries import DESIGN, JUDGING
@@ -12,7 +13,6 @@ from repair_bench.report.reading import read_results
 from repair_bench.report.rival_text import DESCRIPTIONS, descriptions
 from repair_bench.report.rivals_page import has_rivals, rival_tables, rivals_page
 from repair_bench.report.table import AbsentError
-from repair_bench.rivals.rival import ScoreRival
 from repair_bench.sets.registry import benchmarks
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from repair.data.calibration_set import CalibrationSet
-from repair_bench.rivals.gda import Gda
+from repair.rerankers.rivals.gda import Gda
+from repair.rerankers.rivals.neighbours import KnnInterpolation, TipAdapter
+from repair.rerankers.rivals.rows import Rows
 from repair_bench.rivals.heads import RetrainedHead, RetrainedHeadMixed
-from repair_bench.rivals.neighbours import KnnInterpolation, TipAdapter
 from repair_bench.rivals.proker import Proker
-from repair_bench.rivals.rows import Rows
 
 ALL = (KnnInterpolation, TipAdapter, Gda, Proker, RetrainedHead, RetrainedHeadMixed)
 

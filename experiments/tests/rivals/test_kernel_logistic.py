@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from repair.rerankers.rivals.scaling import MatrixScaling
 from repair_bench.rivals.kernel_logistic import KernelLogistic
-from repair_bench.rivals.scaling import MatrixScaling
 
 
 def test_it_learns_a_correction_that_depends_on_the_whole_row(world, accuracy):

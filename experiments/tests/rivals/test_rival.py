@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from repair import InputError, ScoreSet, Shortlist
+from repair.rerankers.rivals.rival import ScoreRival
 from repair_bench.harness.methods import METHODS
-from repair_bench.rivals.rival import ScoreRival
 
 RIVALS = {name: method for name, method in METHODS.items() if isinstance(method.make(3, None), ScoreRival)}
 #: The rivals that are fitted quickly.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from repair.data.calibration_set import CalibrationSet
-from repair_bench.rivals import rival as rival_module
-from repair_bench.rivals.rows import Rows
+from repair.rerankers.rivals import rival as rival_module
+from repair.rerankers.rivals.rows import Rows
 from repair_bench.rivals.stack import StackAll, StackScores
 from repair_bench.rivals.trees import LightgbmScores
 

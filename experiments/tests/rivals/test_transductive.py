@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from repair_bench.rivals.scaling import VectorScaling
+from repair.rerankers.rivals.scaling import VectorScaling
 from repair_bench.rivals.transductive import Bbse, EmPrior
 
 

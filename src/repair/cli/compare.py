@@ -43,7 +43,9 @@ def compare(
         str | None,
         typer.Option(
             help="Methods to compare, separated by commas, such as base,classwise,pairwise. Default: base, "
-            "logit_adjustment, classwise, classwise_temperature, pairwise and auto, if their inputs are given."
+            "logit_adjustment, classwise, classwise_temperature, pairwise and auto, if their inputs are given. "
+            "Rivals by others: vector_scaling, matrix_scaling and prior2posterior, and with embeddings "
+            "knn_interpolation, tip_adapter and gda."
         ),
     ] = None,
     trials: Annotated[

@@ -189,9 +189,15 @@ def _make(mode: str, n_candidates: int, method: MethodOptions, seed: int) -> Sho
     """Return the unfitted method.  Only methods that draw folds take a seed."""
     from inspect import signature
 
+    from repair.errors import InputError
     from repair.rerankers.methods import METHODS, make_method
 
     options = method.given()
+    if mode in METHODS and METHODS[mode].rival:
+        usable = ", ".join(name for name, one in METHODS.items() if not one.rival)
+        raise InputError(
+            f"{mode!r} can be compared (`repair compare`) but not fitted and saved; choose one of {usable}"
+        )
     if mode in METHODS and "random_state" in signature(METHODS[mode].kind).parameters:
         options["random_state"] = seed
     return make_method(mode, n_candidates, **options)

@@ -11,6 +11,15 @@ from repair.errors import InputError, Remedy
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
 from repair.rerankers.reranker import Reranker
+from repair.rerankers.rivals import (
+    Gda,
+    KnnInterpolation,
+    MatrixScaling,
+    Prior2Posterior,
+    TipAdapter,
+    VectorScaling,
+)
+from repair.rerankers.rivals.rival import ScoreRival
 
 __all__ = ["METHODS", "Method", "make_method", "title_of"]
 
@@ -29,16 +38,23 @@ class Method:
         Constructor arguments that define this method.  Users cannot change them.
     needs : tuple of str
         Fields of a `ScoreSet` that the method requires.
+    rival : bool, default False
+        Whether it is a rival, which can be compared but neither saved nor explained.
     """
 
     title: str
     kind: type[ShortlistReranker]
     fixed: Mapping[str, Any]
     needs: tuple[str, ...] = ()
+    rival: bool = False
 
 
 def _mode(title: str, mode: str) -> Method:
     return Method(title, Reranker, {"mode": mode})
+
+
+def _rival(title: str, kind: type[ScoreRival]) -> Method:
+    return Method(title, kind, {}, ("embeddings",) if kind.reads_embeddings else (), rival=True)
 
 
 #: What a method that fixes `tuning` chooses itself.
@@ -58,6 +74,12 @@ METHODS: dict[str, Method] = {
     "published": Method(
         "REPAIR as published", Reranker, {"mode": "pairwise", "tuning": "in_sample", "shrinkage": False}
     ),
+    "vector_scaling": _rival("Vector scaling", VectorScaling),
+    "matrix_scaling": _rival("Matrix scaling", MatrixScaling),
+    "prior2posterior": _rival("Prior2Posterior", Prior2Posterior),
+    "knn_interpolation": _rival("kNN interpolation", KnnInterpolation),
+    "tip_adapter": _rival("Tip-Adapter", TipAdapter),
+    "gda": _rival("GDA", Gda),
 }
 
 

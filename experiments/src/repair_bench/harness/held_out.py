@@ -9,11 +9,11 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.score_set import ScoreSet
 from repair.evaluation.cross_fitting import cross_fit
 from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.rivals.rival import ScoreRival
+from repair.rerankers.rivals.rival import cross_fit as cross_fit_rival
+from repair.rerankers.rivals.rows import Rows, usable_rows
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.row_weights import equal_group_weights
-from repair_bench.rivals.rival import ScoreRival
-from repair_bench.rivals.rival import cross_fit as cross_fit_rival
-from repair_bench.rivals.rows import Rows, usable_rows
 
 __all__ = ["held_out_accuracy"]
 

@@ -9,9 +9,9 @@ from repair import Reranker
 from repair._utils.arrays import FloatArray, IntArray
 from repair.data.score_set import ScoreSet
 from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.rivals.rival import ScoreRival
 from repair.stats.row_weights import equal_group_weights, renumbered
 from repair_bench.bases.base_scores import BaseScores
-from repair_bench.rivals.rival import ScoreRival
 
 __all__ = ["macro_frontier"]
 

@@ -9,17 +9,13 @@ from repair.errors import InputError
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import METHODS as LIBRARY
 from repair.rerankers.methods import make_method
+from repair.rerankers.rivals.rival import ScoreRival
 from repair.tuning.grid import PAPER_GRID
 from repair_bench.harness.lambdarank import LambdaRank
 from repair_bench.rivals.balanced import BalancedHeadMixed, BalancedMatrixScaling, BalancedVectorScaling
-from repair_bench.rivals.gda import Gda
 from repair_bench.rivals.heads import RetrainedHead, RetrainedHeadMixed
 from repair_bench.rivals.kernel_logistic import KernelLogistic
-from repair_bench.rivals.neighbours import KnnInterpolation, TipAdapter
-from repair_bench.rivals.prior2posterior import Prior2Posterior
 from repair_bench.rivals.proker import Proker
-from repair_bench.rivals.rival import ScoreRival
-from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
 from repair_bench.rivals.stack import StackAll, StackScores
 from repair_bench.rivals.transductive import Bbse, EmPrior
 from repair_bench.rivals.trees import LightgbmEmbeddings, LightgbmScores
@@ -126,6 +122,7 @@ def _base_list(k: int, published: Mapping[str, float] | None) -> Reranker:
 
 COUNTS = ("class_counts",)
 VECTORS = ("class_counts", "embeddings")
+WITH_EMBEDDINGS: dict[str, Any] = {"embeddings": True, "own_list": True, "information": EMBEDDINGS, "role": RIVAL}
 METHODS = {
     "base": _library("base", role=BASE),
     "logit_adjustment": _library("logit_adjustment", role=RIVAL),
@@ -164,15 +161,15 @@ METHODS = {
         own_list=True,
         information=EMBEDDINGS,
     ),
-    "vector_scaling": _rival("Vector scaling", VectorScaling, SCORES),
-    "matrix_scaling": _rival("Matrix scaling", MatrixScaling, SCORES),
-    "prior2posterior": _rival("Prior2Posterior", Prior2Posterior, SCORES),
+    "vector_scaling": _library("vector_scaling", own_list=True, role=RIVAL),
+    "matrix_scaling": _library("matrix_scaling", own_list=True, role=RIVAL),
+    "prior2posterior": _library("prior2posterior", own_list=True, role=RIVAL),
     "kernel_logistic": _rival("Kernel logistic", KernelLogistic, SCORES),
     "lightgbm_scores": _rival("LightGBM, scores", LightgbmScores, SCORES),
     "stack_scores": _rival("Stack, scores", StackScores, SCORES),
-    "knn_interpolation": _rival("kNN interpolation", KnnInterpolation, EMBEDDINGS),
-    "tip_adapter": _rival("Tip-Adapter", TipAdapter, EMBEDDINGS),
-    "gda": _rival("GDA", Gda, EMBEDDINGS),
+    "knn_interpolation": _library("knn_interpolation", **WITH_EMBEDDINGS),
+    "tip_adapter": _library("tip_adapter", **WITH_EMBEDDINGS),
+    "gda": _library("gda", **WITH_EMBEDDINGS),
     "proker": _rival("ProKeR", Proker, EMBEDDINGS),
     "retrained_head": _rival("Retrained head", RetrainedHead, EMBEDDINGS),
     "retrained_head_mixed": _rival("Retrained head, mixed", RetrainedHeadMixed, EMBEDDINGS),

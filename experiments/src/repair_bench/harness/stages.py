@@ -13,6 +13,7 @@ from typing import Any
 
 import repair
 from repair._utils.arrays import AnyArray
+from repair.rerankers.rivals.rival import ScoreRival
 from repair_bench.bases.base_scores import BaseScores
 from repair_bench.data.packing import pack, unpack
 from repair_bench.data.problem import Problem
@@ -20,7 +21,6 @@ from repair_bench.harness.benchmark import Benchmark
 from repair_bench.harness.cache import Cache, Made, file_marks
 from repair_bench.harness.methods import METHODS
 from repair_bench.harness.one_method import Say, measure_method
-from repair_bench.rivals.rival import ScoreRival
 
 __all__ = ["Outcome", "Stages", "code_mark", "library_versions", "one_thread"]
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from repair.data.calibration_set import CalibrationSet
 from repair.model.state import FittedState
+from repair.rerankers.rivals.rival import ScoreRival
+from repair.rerankers.rivals.scaling import MatrixScaling, VectorScaling
 from repair_bench.rivals.heads import RetrainedHeadMixed
-from repair_bench.rivals.rival import ScoreRival
-from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
 
 __all__ = ["BalancedHeadMixed", "BalancedMatrixScaling", "BalancedVectorScaling"]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
+from repair.rerankers.rivals.softmax import log_softmax
 from repair.similarity import Similarity
-from repair_bench.rivals.softmax import log_softmax
 
 __all__ = ["Candidates", "candidate_table"]
 

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from repair_bench.rivals.components import principal_components
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.search import PATIENCE, choose, search_path
-from repair_bench.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights, softmax_regression
+from repair.rerankers.rivals.components import principal_components
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.search import PATIENCE, choose, search_path
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights, softmax_regression
 
 __all__ = ["BalancedHead", "PlainHead", "RetrainedHead", "RetrainedHeadMixed"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.search import search_path
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, softmax_regression
 from repair_bench.rivals.nystroem import Nystroem
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.search import search_path
-from repair_bench.rivals.softmax import log_loss, log_softmax, softmax_regression
 
 __all__ = ["KernelLogistic"]
 

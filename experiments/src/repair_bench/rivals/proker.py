@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
 from repair_bench.rivals.nystroem import Nystroem
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
 
 __all__ = ["Proker"]
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from repair._utils.arrays import AnyArray, FloatArray
-from repair_bench.rivals.gda import Gda
+from repair.rerankers.rivals.gda import Gda
+from repair.rerankers.rivals.neighbours import KnnInterpolation, TipAdapter
+from repair.rerankers.rivals.prior2posterior import Prior2Posterior
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.scaling import MatrixScaling, VectorScaling
+from repair.rerankers.rivals.softmax import log_softmax, mixed, mixture_weights
 from repair_bench.rivals.heads import BalancedHead, PlainHead
 from repair_bench.rivals.kernel_logistic import KernelLogistic
-from repair_bench.rivals.neighbours import KnnInterpolation, TipAdapter
-from repair_bench.rivals.prior2posterior import Prior2Posterior
 from repair_bench.rivals.proker import Proker
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
-from repair_bench.rivals.softmax import log_softmax, mixed, mixture_weights
 from repair_bench.rivals.trees import LightgbmEmbeddings, LightgbmScores
 
 __all__ = ["StackAll", "StackScores"]

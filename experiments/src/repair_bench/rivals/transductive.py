@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, cross_fit, tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.scaling import VectorScaling
-from repair_bench.rivals.search import choose
-from repair_bench.rivals.softmax import log_softmax
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, cross_fit, tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.scaling import VectorScaling
+from repair.rerankers.rivals.search import choose
+from repair.rerankers.rivals.softmax import log_softmax
 
 __all__ = ["Bbse", "EmPrior"]
 

@@ -15,15 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
-from repair_bench.rivals.bank import Bank, class_votes
+from repair.rerankers.rivals.bank import Bank, class_votes
+from repair.rerankers.rivals.gda import Gda
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, cross_fit, tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.scaling import MatrixScaling, VectorScaling
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
 from repair_bench.rivals.columns import Candidates, candidate_table
-from repair_bench.rivals.gda import Gda
 from repair_bench.rivals.heads import BalancedHead, PlainHead
 from repair_bench.rivals.kernel_logistic import KernelLogistic, profiles
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, cross_fit, tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
-from repair_bench.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
 
 __all__ = ["LightgbmEmbeddings", "LightgbmScores"]
 

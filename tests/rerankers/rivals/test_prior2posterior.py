@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repair_bench.rivals.prior2posterior import Prior2Posterior
+from repair.rerankers.rivals.prior2posterior import Prior2Posterior
 
 
 def test_it_undoes_a_prior_that_the_labels_do_not_have(world, accuracy, base_accuracy):

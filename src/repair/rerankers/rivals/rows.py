@@ -12,10 +12,10 @@ from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
 from repair.data.calibration_set import CalibrationSet
 from repair.errors import InputError
+from repair.rerankers.rivals.softmax import temperature_scale
 from repair.similarity import Similarity
 from repair.stats.folds import fold_rows, group_folds
 from repair.stats.row_weights import number_of_units, renumbered
-from repair_bench.rivals.softmax import temperature_scale
 
 __all__ = ["FOLDS", "Rows", "centred", "usable_rows"]
 
@@ -28,7 +28,7 @@ def centred(scores: AnyArray) -> FloatArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from repair_bench.rivals.rows import centred
+    >>> from repair.rerankers.rivals.rows import centred
     >>> centred(np.array([[3.0, 1.0, -np.inf]])).round(2).tolist()
     [[1.33, -0.67, -0.67]]
     """

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 
@@ -29,7 +28,7 @@ def log_softmax(scores: AnyArray) -> AnyArray:
     Examples
     --------
     >>> import numpy as np
-    >>> from repair_bench.rivals.softmax import log_softmax
+    >>> from repair.rerankers.rivals.softmax import log_softmax
     >>> np.exp(log_softmax(np.log([[3.0, 1.0]]))).round(2).tolist()
     [[0.75, 0.25]]
     """
@@ -60,6 +59,8 @@ def residuals(scores: AnyArray, y: IntArray, shares: AnyArray) -> tuple[float, A
 
 def minimise(objective: LossAndGradient, start: FloatArray, steps: int, bounds: AnyArray | None = None) -> FloatArray:
     """Return the minimum that L-BFGS finds."""
+    from scipy.optimize import minimize
+
     options = {"maxiter": steps, "maxcor": 12, "ftol": 1e-7, "gtol": 1e-6}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options, bounds=bounds)
     result: FloatArray = found.x
@@ -122,10 +123,12 @@ def temperature_scale(scores: FloatArray, y: IntArray, weights: FloatArray) -> f
     Examples
     --------
     >>> import numpy as np
-    >>> from repair_bench.rivals.softmax import temperature_scale
+    >>> from repair.rerankers.rivals.softmax import temperature_scale
     >>> temperature_scale(np.array([[9.0, 0.0]] * 4), np.array([0, 0, 0, 1]), np.ones(4)) < 0.2
     True
     """
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda log_scale: log_loss(np.exp(log_scale) * scores, y, weights),
         bounds=(-4.0, 6.0),

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.search import search_path
-from repair_bench.rivals.softmax import log_loss, minimise, residuals, softmax_regression
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned, tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.search import search_path
+from repair.rerankers.rivals.softmax import log_loss, minimise, residuals, softmax_regression
 
 __all__ = ["MatrixScaling", "VectorScaling"]
 
@@ -58,7 +58,7 @@ class VectorScaling(ScoreRival):
 
     Examples
     --------
-    >>> from repair_bench.rivals.scaling import VectorScaling
+    >>> from repair.rerankers.rivals.scaling import VectorScaling
     >>> VectorScaling(5)
     VectorScaling(n_candidates=5)
     """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repair_bench.rivals.bank import Bank
+from repair.rerankers.rivals.bank import Bank
 
 
 def _bank():

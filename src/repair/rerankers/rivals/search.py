@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from repair._utils.arrays import AnyArray
-from repair_bench.rivals.rival import Parameters, Scorer, Tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.softmax import log_loss
+from repair.rerankers.rivals.rival import Parameters, Scorer, Tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.softmax import log_loss
 
 __all__ = ["PATIENCE", "choose", "search_path"]
 

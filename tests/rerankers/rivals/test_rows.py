@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from repair.data.calibration_set import CalibrationSet
-from repair_bench.rivals.rows import Rows
+from repair.rerankers.rivals.rows import Rows
 
 
 def test_folds_keep_groups_whole_and_few_rows_have_none(world):

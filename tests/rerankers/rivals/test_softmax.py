@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repair_bench.rivals.softmax import log_loss, log_softmax, mixture_weights, softmax_regression
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, mixture_weights, softmax_regression
 
 
 def test_a_regression_recovers_the_coefficients_that_made_the_labels():

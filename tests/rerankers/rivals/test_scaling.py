@@ -3,8 +3,8 @@
 import numpy as np
 
 from repair.data.calibration_set import CalibrationSet
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.scaling import MatrixScaling, VectorScaling
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.scaling import MatrixScaling, VectorScaling
 
 FACTORS, OFFSETS = np.linspace(0.5, 2.0, 8), 3.0 * np.sin(np.arange(8))
 

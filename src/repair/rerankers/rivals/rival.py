@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -16,21 +17,22 @@ from repair.data.class_table import ClassTable
 from repair.data.embeddings import check_embeddings
 from repair.data.ranking import Ranking
 from repair.data.shortlist import Shortlist
-from repair.errors import InputError, Remedy
+from repair.errors import ArtifactError, InputError, Remedy
 from repair.model.adjustments import Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
 from repair.model.state import FitSummary, FittedState
 from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.rivals.rows import Rows, centred
 from repair.validation.checks import as_array
 from repair.validation.names import align_columns
-from repair_bench.rivals.rows import Rows, centred
 
 __all__ = ["Parameters", "ScoreRival", "Scorer", "Tuned", "cross_fit", "tuned"]
 
 Parameters = Mapping[str, Any]
-#: How many choices of hyperparameters a process remembers.  A stack then does not repeat those of its members.
-REMEMBERED = 24
+#: How many choices of hyperparameters a process remembers, and how many cross-fitted scores they may hold together.
+#: Matrix scaling then does not repeat the search of vector scaling, nor a stack those of its members.
+REMEMBERED, MOST_SCORES = 24, 1 << 25
 
 
 class Scorer(Protocol):
@@ -167,6 +169,10 @@ class ScoreRival(ShortlistReranker):
         )
         return _state(calibration, correction, self.mode_name, parameters)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Raise an error, because rivals are for comparisons and have no file format."""
+        raise ArtifactError("rivals are for comparisons and cannot be saved; fit and save a Reranker instead")
+
     def rerank(
         self,
         scores: ArrayLike | Shortlist,
@@ -205,7 +211,9 @@ def tuned(rival: ScoreRival, rows: Rows) -> Tuned:
     key = (rival.mode_name, rows.digest)
     if key not in _memory:
         _memory[key] = rival.tune(rows)
-        while len(_memory) > REMEMBERED:
+        while len(_memory) > REMEMBERED or (
+            len(_memory) > 1 and sum(one.scores.size for one in _memory.values()) > MOST_SCORES
+        ):
             _memory.popitem(last=False)
     _memory.move_to_end(key)
     return _memory[key]

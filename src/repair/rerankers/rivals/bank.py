@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
-from repair_bench.rivals.rows import Rows
+from repair.rerankers.rivals.rows import Rows
 
 __all__ = ["Bank", "class_votes"]
 
@@ -114,7 +114,7 @@ def class_votes(labels: IntArray, weights: AnyArray, n_classes: int) -> FloatArr
     Examples
     --------
     >>> import numpy as np
-    >>> from repair_bench.rivals.bank import class_votes
+    >>> from repair.rerankers.rivals.bank import class_votes
     >>> class_votes(np.array([[1, 1, 0], [2, -1, 2]]), np.ones((2, 3)), 3).tolist()
     [[1.0, 2.0, 0.0], [0.0, 0.0, 2.0]]
     """

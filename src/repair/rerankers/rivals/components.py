@@ -3,7 +3,7 @@
 import numpy as np
 
 from repair._utils.arrays import AnyArray
-from repair_bench.rivals.rows import Rows
+from repair.rerankers.rivals.rows import Rows
 
 __all__ = ["principal_components"]
 

@@ -13,10 +13,10 @@ from itertools import product
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
-from repair_bench.rivals.components import principal_components
-from repair_bench.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
-from repair_bench.rivals.rows import Rows
-from repair_bench.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
+from repair.rerankers.rivals.components import principal_components
+from repair.rerankers.rivals.rival import Parameters, Scorer, ScoreRival, Tuned
+from repair.rerankers.rivals.rows import Rows
+from repair.rerankers.rivals.softmax import log_loss, log_softmax, mixed, mixture_weights
 
 __all__ = ["Gda"]
 
