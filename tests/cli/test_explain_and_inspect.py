@@ -47,6 +47,7 @@ def test_a_model_tells_what_it_holds(repair, fitted):
         12,
         400,
     )
+    assert found["ranked_per_row"] == found["candidates"]
     assert found["row_level_content"] is False
     assert found["arrays"]["offsets"] == [12]
     text = repair("inspect", fitted).out

@@ -301,6 +301,13 @@ def test_without_vectors_or_with_fast_no_more_classes_are_ranked(embedded, probl
     assert embedded(with_vectors=False, extended=ExtendedOptions(n_ranked=99)).state.width == K
 
 
+def test_a_number_of_ranked_classes_without_all_scores_is_noted(problem):
+    lists = Shortlist.from_scores(problem.scores, problem.k)
+    model = Reranker("extended", n_candidates=problem.k, extended=ExtendedOptions(n_ranked=15))
+    model.fit(lists, problem.labels, class_counts=problem.class_counts)
+    assert "n_ranked=15 has no effect, because only shortlists were given" in model.fit_summary_.notes
+
+
 def test_degenerate_vectors_and_groups(embedded, problem):
     zeros = embedded(known={"embeddings": np.zeros((300, 3))})
     assert np.isfinite(zeros.rerank(problem.scores, embeddings=np.zeros((300, 3))).scores).all()

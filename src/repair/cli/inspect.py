@@ -70,6 +70,7 @@ def _model(path: Path) -> dict[str, Any]:
         "class_names": table.class_names,
         "class_counts": table.class_counts is not None,
         "candidates": model.state.n_candidates,
+        "ranked_per_row": model.state.width,
         "weights": model.weights_,
         "offsets": f"{model.offsets_.min():+z.3f} to {model.offsets_.max():+z.3f}",
         "tau": model.tau_,

@@ -100,7 +100,9 @@ class Problem:
         shape = int(listed.covered.sum()), listed.shortlist.n_candidates
         learned = [check_learned(kind, kind.learn(listed, resolved), shape) for kind in kinds if not reasons[kind.name]]
         columns = [term_columns for _, term_columns in learned]
-        left_out = (f"the term {name} is left out: {reason}" for name, reason in reasons.items() if reason)
+        left_out = [f"the term {name} is left out: {reason}" for name, reason in reasons.items() if reason]
+        if options.n_ranked is not None and calibration.all_scores is None:
+            left_out.append(f"n_ranked={options.n_ranked} has no effect, because only shortlists were given")
         return cls(
             listed,
             Design.of(listed, terms, 0.0).with_columns(columns).standardised(),
