@@ -12,7 +12,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.shortlist import Shortlist
 from repair.model.score_types import ScoreTypes, single_rows_problem
 
-__all__ = ["Distribution", "Fingerprint", "gaps_and_spans", "row_hashes", "sampled_rows"]
+__all__ = ["Distribution", "Fingerprint", "counts_of", "gaps_and_spans", "row_hashes", "sampled_rows"]
 
 #: Largest number of calibration rows that the fingerprint describes, and of rows of a batch that are compared with it.
 MOST_ROWS, MOST_COMPARED = 4096, 2048
