@@ -26,8 +26,10 @@ ON_LOG_SCALE = (LOGITS, LOG_PROBABILITIES)
 MOST = 0.99
 #: A type that this share of the other rows looks like, too, does not distinguish the two.
 COMMON = 0.5
-#: Probabilities that were rounded may add up to a little more than 1.
+#: Logarithms that were kept finite by adding a small number to the probabilities may lie a little above 0.
 SLACK = 1e-3
+#: Ten probabilities that were rounded to two digits may add up to this much more than 1.
+ROUNDING = 0.05
 #: Percentages of a row add up to 100, apart from rounding.  On a shortlist they add up to less, but rarely to less than
 #: the first of these.
 LEAST_PERCENT, WHOLE_PERCENT, MOST_PERCENT = 50.0, 99.5, 100.5
@@ -72,7 +74,7 @@ class ScoreTypes:
         sums = np.where(mask, scores, 0.0).sum(axis=1)
         mass = np.exp(np.minimum(scores, 0.0)).sum(axis=1, where=mask)
         rows: tuple[BoolArray, ...] = (
-            (best <= 0.0) & (mass <= 1.0 + SLACK),
+            (best <= SLACK) & (mass <= 1.0 + ROUNDING),
             positive & (best <= 1.0 + SLACK),
             # Positive logits can add up to 100 too, but do not fall so steeply.
             positive
@@ -127,13 +129,13 @@ def single_rows_problem(scores: AnyArray, fitted: ScoreTypes) -> str | None:
 
 def _linear_type(row: Sequence[float]) -> str | None:
     """Return the type of a row that cannot be log-probabilities, because its positive scores add up to 1 or 100."""
-    if not row[0] > 0.0:
+    if not row[0] > SLACK:
         return None
     real = [score for score in row if score != -np.inf]
     total = sum(real)
     if real[-1] < 0.0:
         return None
-    if total <= 1.0 + SLACK:
+    if total <= 1.0 + ROUNDING:
         return PROBABILITIES
     return PERCENT if WHOLE_PERCENT <= total <= MOST_PERCENT else None
 
