@@ -49,3 +49,10 @@ def test_a_file_without_labels_cannot_be_evaluated(repair, fitted, tmp_path):
     assert "--label-column" in done.err
     assert "--labels" in done.err
     assert "ColumnNames" not in done.err
+
+
+def test_the_rows_of_the_fit_are_recognised(repair, data, fitted):
+    done = repair("evaluate", fitted, data / "calibration.csv")
+    assert done.code == 0
+    assert "about 100 % of these rows are rows that the model was fitted on" in done.err
+    assert "fitted on" not in repair("evaluate", fitted, data / "test.csv").err

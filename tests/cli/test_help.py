@@ -7,7 +7,7 @@ import pytest
 
 pytestmark = pytest.mark.needs("typer")
 
-COMMANDS = ("demo", "diagnose", "fit", "rerank", "evaluate", "compare", "explain", "report", "inspect")
+COMMANDS = ("demo", "diagnose", "fit", "rerank", "evaluate", "monitor", "compare", "explain", "report", "inspect")
 PROGRAM = [sys.executable, "-c", "from repair.cli import main; main()"]
 
 

@@ -77,3 +77,9 @@ def test_a_missing_extra_is_named(repair, data, fitted, tmp_path, monkeypatch):
     done = repair("report", fitted, data / "calibration.csv", "-o", tmp_path / "r.html")
     assert done.code == 2
     assert "needs the extra 'report'" in done.err
+
+
+def test_test_rows_that_were_fitted_are_recognised(repair, data, fitted, tmp_path):
+    done = repair("report", fitted, data / "calibration.csv", data / "calibration.csv", "-o", tmp_path / "r.html")
+    assert done.code == 0, done.err
+    assert "rows that the model was fitted on" in done.err

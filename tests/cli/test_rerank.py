@@ -122,3 +122,43 @@ def test_models_of_ids_take_ids(repair, data, tmp_path):
     (tmp_path / "long.csv").write_text("row,class,score\na,3,5.0\na,1,0.0\n")
     assert repair("rerank", out, tmp_path / "long.csv", "-o", tmp_path / "r.jsonl", "--layout", "lists").code == 0
     assert json.loads((tmp_path / "r.jsonl").read_text(encoding="utf-8"))["candidate_ids"] == [3, 1]
+
+
+@pytest.mark.parametrize("target", ["r.csv", "r.jsonl", "r.npz"])
+def test_its_own_output_is_refused_by_every_command(repair, data, fitted, tmp_path, target):
+    ranked = tmp_path / target
+    assert repair("rerank", fitted, data / "test.csv", "-o", ranked, "--layout", "lists").code == 0
+    commands = [
+        ("rerank", fitted, ranked, "-o", tmp_path / "again.csv"),
+        ("evaluate", fitted, ranked),
+        ("fit", ranked, "-o", tmp_path / "m.safetensors"),
+        ("diagnose", ranked),
+    ]
+    for command in commands:
+        done = repair(*command)
+        assert done.code == 2, command
+        assert "applied twice; pass the file that was given to repair rerank" in done.err
+    assert not (tmp_path / "again.csv").exists()
+    if target != "r.csv":  # the CSV is for people and cannot be read as scores
+        assert "contain a correction already" in repair("inspect", ranked).err
+
+
+def test_base_scores_of_its_own_output_are_the_scores_of_before(repair, data, fitted, tmp_path):
+    repair("rerank", fitted, data / "test.csv", "-o", tmp_path / "r.csv")
+    done = repair("evaluate", fitted, tmp_path / "r.csv")
+    assert "or add --score-column base_score" in done.err
+    done = repair("evaluate", fitted, tmp_path / "r.csv", "--score-column", "base_score", "--json")
+    assert (
+        json.loads(done.out)["model"]
+        == json.loads(repair("evaluate", fitted, data / "test.csv", "--json").out)["model"]
+    )
+
+
+def test_probabilities_for_a_model_of_log_probabilities(repair, data, fitted, tmp_path):
+    scores = np.load(data / "test.npz")["scores"]
+    probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.savez(tmp_path / "p.npz", **{**np.load(data / "test.npz"), "scores": probabilities})
+    for command in (("rerank", "-o", tmp_path / "r.npz"), ("evaluate",)):
+        done = repair(command[0], fitted, tmp_path / "p.npz", *command[1:])
+        assert done.code == 0
+        assert "the scores look like probabilities (between 0 and 1), but the model was fitted on logits" in done.err

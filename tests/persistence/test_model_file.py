@@ -182,3 +182,70 @@ def test_a_model_that_could_not_be_loaded_is_not_saved(problem, path):
     with pytest.raises(ArtifactError, match="cannot be saved: dial is nan"):
         model.save(path)
     assert not path.exists()
+
+
+def stored(model, path, change_description=None, change_arrays=None):
+    """Save a model, change what the file contains, and return its path."""
+    from safetensors import safe_open
+    from safetensors.numpy import load_file, save_file
+
+    model.save(path)
+    with safe_open(path, framework="numpy") as file:
+        description = json.loads(file.metadata()["repair-reranker"])
+    arrays = dict(load_file(path))
+    (change_description or (lambda _: None))(description)
+    (change_arrays or (lambda _: None))(arrays)
+    save_file(arrays, path, metadata={"repair-reranker": json.dumps(description)})
+    return path
+
+
+def test_the_fingerprint_survives_a_round_trip(problem, path):
+    model = Reranker("classwise", n_candidates=6).fit(problem.scores, problem.labels)
+    model.save(path)
+    before, after = model.fingerprint_, load(path).fingerprint_
+    for name in ("first_counts", "listed_counts", "label_counts", "row_hashes"):
+        assert getattr(before, name).tobytes() == getattr(after, name).tobytes()
+    for name in ("gaps", "spans"):
+        one, other = getattr(before, name), getattr(after, name)
+        assert (one.edges.tolist(), one.shares.tolist(), one.n_values) == (
+            other.edges.tolist(),
+            other.shares.tolist(),
+            other.n_values,
+        )
+    for name in ("width", "types", "share", "grouped"):
+        assert getattr(before, name) == getattr(after, name)
+
+
+def test_a_file_from_before_there_were_fingerprints_still_works(problem, path):
+    def drop(arrays):
+        for name in [name for name in arrays if name.startswith("fingerprint.")]:
+            del arrays[name]
+
+    model = Reranker("classwise", n_candidates=6).fit(problem.scores, problem.labels)
+    old = load(stored(model, path, lambda described: described.pop("fingerprint"), drop))
+    assert old.fingerprint_ is None
+    assert (old.rerank(problem.scores).ids == model.rerank(problem.scores).ids).all()
+    assert old.with_classes(["x"]).fingerprint_ is None
+    old.save(path)
+    assert load(path).fingerprint_ is None
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("row_hashes", lambda values: values[::-1].copy(), "sorted"),
+        ("row_hashes", lambda values: values[:0], "1 to 4096"),
+        ("types", lambda values: values + 2, "between 0 and 1"),
+        ("gaps.edges", lambda values: values[::-1].copy(), "not a distribution"),
+        ("spans.shares", lambda values: values / 2, "not a distribution"),
+        ("first_counts", lambda values: values[:-1], "for each of 20 classes"),
+        ("label_counts", lambda values: values - 1000, "for each of 20 classes"),
+    ],
+)
+def test_a_damaged_fingerprint_is_refused(problem, path, name, change, message):
+    def damage(arrays):
+        arrays[f"fingerprint.{name}"] = change(arrays[f"fingerprint.{name}"])
+
+    model = Reranker("classwise", n_candidates=6).fit(problem.scores, problem.labels)
+    with pytest.raises(ArtifactError, match=message):
+        load(stored(model, path, change_arrays=damage))

@@ -14,6 +14,7 @@ from repair.cli.evaluate import evaluate
 from repair.cli.explain import explain
 from repair.cli.fit import fit
 from repair.cli.inspect import inspect
+from repair.cli.monitor import monitor
 from repair.cli.options import spread
 from repair.cli.output import show
 from repair.cli.report import report
@@ -32,6 +33,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     fit: "repair fit calibration.csv -o model.safetensors --classes classes.csv",
     rerank: "repair rerank model.safetensors new.csv -o ranked.csv",
     evaluate: "repair evaluate model.safetensors test.csv",
+    monitor: "repair monitor model.safetensors new.csv",
     compare: "repair compare calibration.csv test.csv --classes classes.csv --out results",
     explain: "repair explain model.safetensors test.csv --row q17",
     report: "repair report model.safetensors calibration.csv test.csv -o report.html",

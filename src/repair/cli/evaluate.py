@@ -28,7 +28,7 @@ def evaluate(
 ) -> None:
     """Compare a model with the base order on labelled rows: all metrics, and the gain with its interval."""
     from repair._utils.progress import progress_bar
-    from repair.cli.inputs import read_for_model
+    from repair.cli.inputs import read_for_model, warn_of_fitted_rows
     from repair.cli.output import note, show, show_json
     from repair.cli.vectors import with_vectors_for
     from repair.data.ranking import Ranking
@@ -39,6 +39,7 @@ def evaluate(
     with progress_bar("evaluating", 2, show=True) as step:
         reranker, file = read_for_model(load(model), test, rows, classes)
         given = with_vectors_for(reranker, file, embeddings).rows
+        warn_of_fitted_rows(reranker, given)
         step()
         shortlist = given.shortlist(reranker.state.n_candidates)
         rankings = {

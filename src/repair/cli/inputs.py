@@ -10,6 +10,7 @@ from typing import Any
 from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
 from repair.cli.similarities import build_similarity
+from repair.data.score_set import ScoreSet
 from repair.errors import InputError, InputWarning, warn_user
 from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
 from repair.rerankers.base import ShortlistReranker
@@ -23,6 +24,7 @@ __all__ = [
     "read_for_model",
     "read_pair",
     "read_rows",
+    "warn_of_fitted_rows",
 ]
 
 #: Number of new classes that a warning lists.
@@ -37,8 +39,9 @@ def read_rows(
     class_names: tuple[str, ...] | None = None,
     append: bool = False,
     need_labels: bool = True,
+    refuse_rankings: bool = True,
 ) -> ScoreFile:
-    """Read a score file and print its notes."""
+    """Read a score file and print its notes.  A file that `repair rerank` wrote raises an error."""
     columns = ColumnNames(
         row=options.row_column,
         candidate=options.candidate_column,
@@ -55,6 +58,7 @@ def read_rows(
         class_names=class_names,
         unknown_classes="append" if append else "refuse",
         need_labels=need_labels,
+        refuse_rankings=refuse_rankings,
     )
     for text in file.notes:
         note(f"{path}: {text}")
@@ -114,6 +118,14 @@ def read_for_model(
     offset = "the mean offset of all classes" if groups is None else "the mean offset of their group"
     warn_user(f"classes that are new to the model ({len(file.new_classes)}) get {offset}: {shown}", InputWarning)
     return model.with_classes(file.new_classes, groups, counts), file
+
+
+def warn_of_fitted_rows(model: ShortlistReranker, rows: ScoreSet) -> None:
+    """Warn if rows on which a model is to be measured are those that it was fitted on."""
+    fingerprint = model.fingerprint_
+    problem = None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
+    if problem is not None:
+        warn_user(problem, InputWarning)
 
 
 def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:

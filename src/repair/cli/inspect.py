@@ -84,6 +84,8 @@ def _model(path: Path) -> dict[str, Any]:
         "unseen_classes": len(model.unseen_classes_),
         "converged": summary.converged,
         "gradient_norm": summary.gradient_norm,
+        "scores_of_the_fit": None if model.fingerprint_ is None else model.fingerprint_.types.kind,
+        "row_hashes": 0 if model.fingerprint_ is None else len(model.fingerprint_.row_hashes),
         "notes": summary.notes,
         "row_level_content": about["row_level_content"],
         **{f"kept_by_{name}": kept for name, kept in about["kept_by_terms"].items()},
@@ -98,7 +100,7 @@ def _data(path: Path, rows: RowOptions) -> dict[str, Any]:
     from repair.io import read_class_table
 
     try:
-        return _scores(read_rows(path, rows, need_labels=False))
+        return _scores(read_rows(path, rows, need_labels=False, refuse_rankings=False))
     except InputError as error:
         try:
             classes = read_class_table(path)

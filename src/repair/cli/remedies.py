@@ -30,6 +30,10 @@ SENTENCES: dict[str, Callable[[str], str]] = {
     "name-column": lambda role: f"name it with --{role}-column",
     "name-columns": lambda roles: f"name them with {', '.join(f'--{role}-column' for role in roles.split())}",
     "name-class-column": lambda _: "name it with --class-column",
+    "pass-unranked": lambda column: (
+        "pass the file that was given to repair rerank"
+        + (f", or add --score-column {column} to use the base scores of its candidates" if column else "")
+    ),
     "give-labels": lambda _: "name the column with --label-column, or give a file of row ids and labels with --labels",
 }
 

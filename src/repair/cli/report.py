@@ -58,7 +58,7 @@ def report(
 
     The file opens in a browser without a network. All gains are measured on held-out rows.
     """
-    from repair.cli.inputs import check_folder, check_output
+    from repair.cli.inputs import check_folder, check_output, warn_of_fitted_rows
     from repair.cli.output import show, show_json
     from repair.cli.vectors import with_reference, with_vectors
     from repair.report import write_report
@@ -72,6 +72,8 @@ def report(
     reranker, first, second = _read(load(model), calibration, test, rows, test_labels, classes)
     first = with_reference(with_vectors(first, embeddings), reference)
     second = None if second is None else with_vectors(second, test_embeddings)
+    if second is not None:  # without test rows, the report measures by cross-validation
+        warn_of_fitted_rows(reranker, second.rows)
     judged = first if second is None else second
     content = write_report(
         out,

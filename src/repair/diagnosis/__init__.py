@@ -3,6 +3,7 @@
 from repair.diagnosis.checks import Check
 from repair.diagnosis.diagnose import Diagnosis, diagnose
 from repair.diagnosis.dispersion import Dispersion, threshold_dispersion
+from repair.diagnosis.drift import Drift, DriftTest, measure_drift
 from repair.diagnosis.expected import ExpectedContradictions, expected_contradictions
 from repair.diagnosis.pairs import PairCounts, WorstPair, contradictory_pairs
 from repair.diagnosis.quintiles import QuintileGain, QuintileGains, quintile_gains
@@ -14,6 +15,8 @@ __all__ = [
     "Check",
     "Diagnosis",
     "Dispersion",
+    "Drift",
+    "DriftTest",
     "ExpectedContradictions",
     "NotApplicable",
     "PairCounts",
@@ -25,6 +28,7 @@ __all__ = [
     "contradictory_pairs",
     "diagnose",
     "expected_contradictions",
+    "measure_drift",
     "quintile_gains",
     "threshold_dispersion",
 ]

@@ -55,7 +55,8 @@ def write_ranking(
         Name of the column of row ids.
     base_scores : array_like, shape (n, k), optional
         Base scores of the candidates, aligned with ``ranking.ids``.  If given, the long layout also
-        has columns ``base_rank`` and ``base_score``, and lists also have ``candidate_base_scores``.
+        has columns ``base_rank`` and ``base_score``, lists also have ``candidate_base_scores``, and CSV
+        has ``base_score_1``, ….  By these names the commands recognise a file that is reranked already.
 
     Examples
     --------
@@ -124,6 +125,8 @@ class _Content:
         }
         if self.probabilities is not None:
             ours["candidate_probabilities"] = self.probabilities
+        if self.base_scores is not None:
+            ours["candidate_base_scores"] = self.base_scores
         if self.names is not None:
             ours["class_names"] = np.array(self.names)
         if self.row_ids is not None:
@@ -154,6 +157,8 @@ class _Content:
             ours[f"score_{rank + 1}"] = pa.array(self.ranking.scores[:, rank], mask=absent)
             if self.probabilities is not None:
                 ours[f"probability_{rank + 1}"] = pa.array(self.probabilities[:, rank], mask=absent)
+            if self.base_scores is not None:
+                ours[f"base_score_{rank + 1}"] = pa.array(self.base_scores[:, rank], mask=absent)
         return self._with_input_columns({} if self.row_ids is None else {self.row_name: self.row_ids}, ours)
 
     def long(self) -> dict[str, Any]:

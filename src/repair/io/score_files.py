@@ -20,6 +20,7 @@ from repair.io.dense_tables import read_dense_list, read_dense_table
 from repair.io.formats import Path, format_of, in_file
 from repair.io.label_files import LabelFile, read_labels
 from repair.io.long_form import read_long
+from repair.io.ranking_marks import RANKING_NOTE, ranking_in_arrays, ranking_in_table
 from repair.io.rows import Rows
 from repair.io.similarity_files import read_similarity
 from repair.io.table_readers import FileTable, read_table
@@ -88,6 +89,7 @@ def read_score_set(
     class_names: Sequence[str] | None = None,
     unknown_classes: str = "refuse",
     need_labels: bool = True,
+    refuse_rankings: bool = False,
 ) -> ScoreFile:
     """Read scores from a file in any of the layouts of ``docs/files.md``.
 
@@ -112,6 +114,9 @@ def read_score_set(
         Use "append" to rerank rows with classes that a model does not know.
     need_labels : bool, default True
         Whether to raise an error if there are no labels.  Pass False for rows that are only reranked.
+    refuse_rankings : bool, default False
+        Whether to raise an error if the file was written by ``repair rerank``, or by `write_ranking`
+        with base scores, because its scores contain a correction already.  By default ``notes`` says so.
 
     Returns
     -------
@@ -142,10 +147,14 @@ def read_score_set(
     with in_file(path):
         if format_.is_arrays:
             arrays = {"scores": read_array(path)} if format_.kind == "npy" else read_archive(path)
+            ranking = ranking_in_arrays(arrays)
+            _check_ranking(ranking, refuse_rankings)
             rows = _with_labels(rows_of_arrays({**arrays, **more}, index), label_file)
             present = "the file has no array 'labels'"
         else:
             table = read_table(path)
+            ranking = ranking_in_table(table.names, options)
+            _check_ranking(ranking, refuse_rankings)
             rows = _from_table(table, options, index, label_file)
             present = listed(table)
         if rows.labels is not None and rows.labels.dtype == object and all(label is None for label in rows.labels):
@@ -154,7 +163,14 @@ def read_score_set(
             rows = replace(rows, labels=None)  # a column of labels that is empty on every line
         if need_labels and rows.labels is None:
             raise InputError(f"there are no labels; {present}", GIVE_LABELS)
+    if ranking is not None:
+        rows = replace(rows, notes=(*rows.notes, RANKING_NOTE))
     return _together(rows, classes, similarity)
+
+
+def _check_ranking(ranking: InputError | None, refuse: bool) -> None:
+    if ranking is not None and refuse:
+        raise ranking
 
 
 def _array_labels(path: Any) -> dict[str, AnyArray]:

@@ -109,6 +109,7 @@ def add_classes(
         label_counts=_filled(state.label_counts, zeros),
         label_shares=LabelShares(prior / prior.sum()),
         information=None if state.information is None else _filled(state.information, zeros),
+        fingerprint=None if state.fingerprint is None else state.fingerprint.with_classes(extended.n_classes),
         shrinkage=None if state.shrinkage is None else _extend_shrinkage(state.shrinkage, offsets, peers),
     )
 

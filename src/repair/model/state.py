@@ -14,6 +14,7 @@ from repair.data.adjusted_shortlist import list_adjustment
 from repair.model.adjustments import MACRO, Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
+from repair.model.fingerprint import Fingerprint
 from repair.model.shrinkage import Shrinkage
 from repair.stats.label_shares import LabelShares
 
@@ -83,6 +84,8 @@ class FittedState:
         Exponent τ used to build the shortlist.  0 gives the classifier's own shortlist.
     n_ranked : int, default 0
         Number of candidates per row that are ranked, if it is more than `n_candidates`.
+    fingerprint : Fingerprint or None
+        What the scores of the calibration rows looked like.  None in a file of an older version.
     search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
         Records of the tuning, if it ran in this process.  They are not saved.
     """
@@ -98,6 +101,7 @@ class FittedState:
     shrinkage: Shrinkage | None = None
     shortlist_tau: float = 0.0
     n_ranked: int = 0
+    fingerprint: Fingerprint | None = None
     search: GridSearchResult | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None

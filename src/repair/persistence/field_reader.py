@@ -87,6 +87,10 @@ class FieldReader:
         self._sections.append(section)
         return section
 
+    def has(self, name: str) -> bool:
+        """Return whether the file has a field.  Fields that were added later are missing in older files."""
+        return name in self._fields
+
     def is_null(self, name: str) -> bool:
         """Return whether a field is null.  The field must exist."""
         return self._value(name) is None

@@ -24,6 +24,7 @@ from repair.errors import ArtifactError
 from repair.model.correction import Correction
 from repair.model.state import FittedState
 from repair.persistence.field_reader import FieldReader
+from repair.persistence.stored_fingerprint import describe_fingerprint, fingerprint_arrays, read_fingerprint
 from repair.persistence.stored_parts import (
     class_arrays,
     read_choice,
@@ -148,6 +149,7 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         "shrinkage": None
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
+        "fingerprint": describe_fingerprint(state.fingerprint),
         "row_level_content": correction.holds_rows,
     }
 
@@ -164,6 +166,7 @@ def _arrays_of(state: FittedState) -> dict[str, AnyArray]:
         **class_arrays(correction.table),
         **term_arrays(correction.terms),
         **({} if state.shrinkage is None else shrinkage_arrays(state.shrinkage)),
+        **fingerprint_arrays(state.fingerprint),
     }
     return {name: np.ascontiguousarray(array) for name, array in arrays.items() if array is not None}
 
@@ -198,6 +201,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         shrinkage=read_shrinkage(reader, n_classes),
         shortlist_tau=shortlist_tau,
         n_ranked=n_ranked,
+        fingerprint=read_fingerprint(reader, n_classes),
     )
 
 

@@ -19,11 +19,12 @@ from repair.data.class_table import ClassTable
 from repair.data.ranking import Ranking
 from repair.data.score_set import ScoreSet, as_score_set
 from repair.data.shortlist import Shortlist
-from repair.errors import ArtifactError, InputError, NotFittedError, Remedy
+from repair.errors import ArtifactError, InputError, InputWarning, NotFittedError, Remedy, warn_user
 from repair.model.adjustments import Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
 from repair.model.explanation import Explanation, explain_row
+from repair.model.fingerprint import Fingerprint
 from repair.model.state import FittedState
 from repair.persistence.model_file import ModelFile, write_model
 from repair.rerankers.fitted_attributes import FittedAttributes
@@ -95,7 +96,8 @@ class ShortlistReranker(FittedAttributes):
 
     def fit_checked(self, calibration: CalibrationSet, *, progress: bool = False) -> Self:
         """Fit on an already validated calibration set."""
-        self._state = self.learn(calibration, progress=progress)
+        state = self.learn(calibration, progress=progress)
+        self._state = replace(state, fingerprint=Fingerprint.of(calibration))
         return self
 
     @property
@@ -130,7 +132,8 @@ class ShortlistReranker(FittedAttributes):
         Parameters
         ----------
         scores : array_like (n, K), (K,), or Shortlist
-            Base scores of new rows, on the scale that the model was fitted on.
+            Base scores of new rows, of the type and on the scale that the model was fitted on.  A warning
+            says so if they are clearly not.
         embeddings : array_like (n, d) or (d,), optional
             One vector per row.  Needed if the model was fitted with embeddings, ignored otherwise.
         dial : float or "macro", optional
@@ -148,8 +151,16 @@ class ShortlistReranker(FittedAttributes):
             Ids, scores and probabilities of the candidates, best first.
         """
         shortlist = self.shortlist(scores, embeddings)
+        self._warn_of_other_scores(shortlist)
         ranking = self._ranked(shortlist, self._adjustments(dial, target_prior, class_costs))
         return ranking.first(self.state.n_candidates) if self.state.cuts else ranking
+
+    def _warn_of_other_scores(self, shortlist: Shortlist) -> None:
+        """Warn if the scores are of another type or scale than those of the calibration rows."""
+        fingerprint = self.state.fingerprint
+        problem = None if fingerprint is None else fingerprint.problem(shortlist)
+        if problem is not None:
+            warn_user(problem, InputWarning)
 
     def whole_ranking(self, shortlist: Shortlist, *, dial: float | str | None = None) -> Ranking:
         """Return the ranking of all candidates, also of those that `rerank` leaves out (see ``ExtendedOptions``).

@@ -8,6 +8,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray, read_only
 from repair.model.choice import Choice
+from repair.model.fingerprint import Fingerprint
 from repair.model.shrinkage import Shrinkage
 from repair.model.state import FitSummary, FittedState
 from repair.validation.checks import check_number
@@ -71,6 +72,11 @@ class FittedAttributes:
     def fit_summary_(self) -> FitSummary:
         """The summary of the fit: numbers of rows, coverage, iterations and notes."""
         return self.state.summary
+
+    @property
+    def fingerprint_(self) -> Fingerprint | None:
+        """What the scores of the calibration rows looked like.  ``rerank`` compares new scores with it."""
+        return self.state.fingerprint
 
     @property
     def objective_(self) -> float | None:
