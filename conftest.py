@@ -14,8 +14,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from repair import ScoreSet, Shortlist
+
+# Random examples per property: few while developing, many in `make test EXTRAS=all` (see the Makefile).  Tests set no
+# number of their own, and no deadline, because a busy machine may take any time.
+settings.register_profile("quick", max_examples=15, deadline=None)
+settings.register_profile("thorough", max_examples=150, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 POSIX = os.name == "posix"
 

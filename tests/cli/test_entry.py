@@ -41,6 +41,7 @@ def test_the_synthetic_demo_prints_every_method_beside_the_oracle():
     ("arguments", "message"),
     [
         (["synthetic", "--out", "here"], "the synthetic demonstration writes no files"),
+        (["synthetic", "--case"], "the synthetic demonstration has no patients"),
         (["rare-disease", "--separable"], "only the synthetic demonstration has contradictory pairs"),
         (["common-disease"], "rare-disease"),
     ],

@@ -7,7 +7,19 @@ import pytest
 
 pytestmark = pytest.mark.needs("typer")
 
-COMMANDS = ("demo", "diagnose", "fit", "rerank", "evaluate", "monitor", "compare", "explain", "report", "inspect")
+COMMANDS = (
+    "demo",
+    "example",
+    "diagnose",
+    "fit",
+    "rerank",
+    "evaluate",
+    "monitor",
+    "compare",
+    "explain",
+    "report",
+    "inspect",
+)
 PROGRAM = [sys.executable, "-c", "from repair.cli import main; main()"]
 
 
@@ -43,7 +55,7 @@ def test_completion_of_commands_and_options():
         environment["COMP_CWORD"] = str(len(words.split()) - 1)
         return subprocess.run(PROGRAM, capture_output=True, text=True, env=environment).stdout.split()
 
-    assert complete("repair ex") == ["explain"]
+    assert complete("repair exp") == ["explain"]
     assert complete("repair fit --head") == ["--head-loss"]
     shown = subprocess.run(
         PROGRAM, capture_output=True, text=True, env={**os.environ, "_REPAIR_COMPLETE": "source_bash"}

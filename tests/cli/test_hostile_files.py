@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 
 pytestmark = pytest.mark.needs("typer", "pyarrow")
 
-FUZZ = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 SOURCES = ("test.csv", "test.parquet", "test.npz")
 
 

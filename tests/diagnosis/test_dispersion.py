@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repair import Base, Shortlist
@@ -36,7 +36,6 @@ def by_hand(shortlist, labels, min_meetings):
     )
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 40),

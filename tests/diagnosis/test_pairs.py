@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repair import Shortlist
@@ -37,7 +37,6 @@ def by_hand(shortlist, labels):
     return found
 
 
-@settings(max_examples=150, deadline=None)
 @given(problems())
 def test_pairs_are_those_counted_by_hand(problem):
     shortlist, labels = problem

@@ -17,12 +17,25 @@ def python_blocks(document):
     return re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_readme_snippets_run(repository, tmp_path, monkeypatch, capsys):
+def accuracies(text):
+    """Return the accuracies over all, rare and frequent rows, by method, of the lines that the README's loop prints."""
+    lines = re.findall(r"^(Base|REPAIR) +all ([\d.]+)  rare ([\d.]+)  frequent ([\d.]+)$", text, re.MULTILINE)
+    return {name: tuple(map(float, numbers)) for name, *numbers in lines}
+
+
+def test_the_readme_snippet_shows_base_and_a_gain_on_rare_classes(repository, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     blocks = python_blocks(repository / "README.md")
     assert len(blocks) == 1
     exec(compile(blocks[0], "README.md", "exec"), {})
-    assert "Gap closed" in capsys.readouterr().out
+    printed = accuracies(capsys.readouterr().out)
+    before, after = printed["Base"], printed["REPAIR"]
+    assert after[0] > before[0]
+    assert after[1] > before[1] + 0.05
+    quoted = accuracies((repository / "README.md").read_text(encoding="utf-8"))
+    assert list(quoted) == ["Base", "REPAIR"]
+    for name, numbers in quoted.items():
+        assert numbers == pytest.approx(printed[name], abs=0.005)  # a few rows, where sums round differently
 
 
 def test_the_readme_quotes_the_published_results(repository):

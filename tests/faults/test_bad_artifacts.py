@@ -200,7 +200,7 @@ def test_a_prior_of_zero_or_a_negative_variance_is_refused(parts):
         reload()
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_flipped_byte_gets_anything_but_a_named_error_or_a_working_model(load_damaged, data):
     model = load_damaged(data)

@@ -154,7 +154,7 @@ def test_what_is_said_about_the_rows_must_be_true(parts, value):
         reload()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_no_flipped_byte_gets_anything_but_a_named_error_or_a_working_model(load_damaged, data):
     model = load_damaged(data)

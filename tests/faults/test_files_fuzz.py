@@ -14,9 +14,7 @@ from repair.io import ColumnNames, read_class_table, read_score_set, read_simila
 
 pytestmark = pytest.mark.needs("pyarrow")
 
-FUZZ = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 NAMES = ("a", "b", "NA")
 
 

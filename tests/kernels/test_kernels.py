@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -61,7 +61,6 @@ def sorted_top_k(scores, k):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_top_k_is_a_full_sort_with_ties_by_class_id(dtype, data):
     shape = data.draw(st.tuples(st.integers(1, 6), st.integers(2, 9)))
@@ -108,7 +107,6 @@ def test_top_k_reports_the_first_bad_row(kernels, bad):
     assert kernels.top_k(scores, 1e30, np.empty((5, 2), np.int32), np.empty((5, 2))) == 3
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_order_is_by_score_then_base_position_with_nan_after_numbers_and_padding_last(data):
     n, k = data.draw(st.tuples(st.integers(1, 5), st.integers(1, 7)))
@@ -147,7 +145,6 @@ def ranked(kernels, ids, scores, lengths):
     return order, ranked_ids, ranked_scores
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_ranked_rows_and_differences_are_bit_identical_in_both(data):
     n, k = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 7)))
@@ -325,7 +322,6 @@ def test_both_count_the_same_classes_above_the_label(dtype):
         assert counts[0][row, column] == int(np.flatnonzero(order == labels[row])[0])
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 30), k=st.integers(1, 5))
 def test_largest_leads_agree(seed, n, k):
     rng = np.random.default_rng(seed)
@@ -349,7 +345,6 @@ def largest_in_rows(kernels, values, number):
     return columns, largest
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_largest_numbers_are_those_of_a_full_sort_with_ties_by_column(data):
     shape = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 12)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repair import ScoreSet, Shortlist
@@ -55,7 +55,6 @@ def explicit_average(view, name):
 
 
 @pytest.mark.parametrize("name", PAPER_TERMS)
-@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 1.0, -0.5]))
 def test_collapsed_columns_equal_the_explicit_average_over_rivals(name, seed, tau):
     view = random_view(seed, tau)
@@ -115,7 +114,6 @@ def random_logit(seed, with_offsets=True):
     ), rng.normal(size=(2, size))
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_gradient_and_hessian_products_match_finite_differences(seed, with_offsets):
     logit, (point, direction) = random_logit(seed, with_offsets)
@@ -148,7 +146,6 @@ def test_a_point_that_was_evaluated_last_is_not_evaluated_again():
     assert logit.value_and_gradient(point)[0] != again
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):
     logit, (point, direction) = random_logit(seed)
@@ -166,7 +163,6 @@ def test_the_hessian_is_positive_and_its_diagonal_is_the_curvature(seed):
     np.testing.assert_allclose(loss[:n, n:], cross, atol=1e-12)
 
 
-@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_the_curvature_of_the_offsets_alone_equals_that_of_the_full_computation(seed):
     logit, (point, _) = random_logit(seed)

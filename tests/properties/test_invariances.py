@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repair import ClasswiseTemperature, LogitAdjustment, Reranker, Shortlist
@@ -74,7 +74,6 @@ def test_extra_padding_does_not_change_the_result(problem, mode):
     assert np.isneginf(ranked.scores[:, problem.k :]).all()
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 15))
 def test_scores_of_a_row_are_bit_identical_for_any_padding(seed, padding):
     rng = np.random.default_rng(seed)
@@ -97,7 +96,6 @@ def test_uncovered_rows_do_not_change_a_fit(problem):
     np.testing.assert_allclose(one.offsets_, other.offsets_, atol=1e-9)
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_scores_of_a_row_are_bit_identical_alone_and_in_a_batch(seed, ragged):
     """Small batches use numpy, large ones compiled kernels and several blocks."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -26,7 +26,6 @@ def posterior_problem(seed, n=60, n_classes=7, k=4):
     return np.exp(log_posterior), shortlist, restricted
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_class_separable_residual_is_undone_exactly_by_the_right_offsets(seed):
     """Proposition: if s* = g + a + c(x), then g + a induces the Bayes order."""
@@ -70,7 +69,6 @@ def offsets_that_agree(contexts, n_classes):
     return linprog(np.zeros(n_classes), A_ub=np.array(rows), b_ub=limits, bounds=[(None, None)] * n_classes)
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.floats(-5, 5), st.floats(0, 3), st.lists(innocent_context, max_size=4))
 def test_a_contradictory_pair_defeats_every_offset_vector(threshold, crossing, others):
     """Theorem: this holds if u is above v at x, v is above u at x', and t(x) ≥ t(x')."""
@@ -80,7 +78,6 @@ def test_a_contradictory_pair_defeats_every_offset_vector(threshold, crossing, o
     assert offsets_that_agree([*innocent, first, second], 5).status == 2  # infeasible
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.floats(-5, 5), st.floats(0.01, 3), st.floats(0, 50))
 def test_large_variance_without_a_crossing_stays_correctable(threshold, room, spread):
     """u is right whenever v leads by at most `threshold`, and v if it leads by more, so one cut is enough."""
@@ -91,7 +88,6 @@ def test_large_variance_without_a_crossing_stays_correctable(threshold, room, sp
     assert threshold < solution.x[0] - solution.x[1] < threshold + room
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_restricted_posterior_identity(seed):
     posterior, shortlist, restricted = posterior_problem(seed)
@@ -100,7 +96,6 @@ def test_restricted_posterior_identity(seed):
     np.testing.assert_allclose(ratio, np.broadcast_to(-np.log(coverage), ratio.shape), atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_bayes_rule_excess_risk_identity_and_plug_in_bound(seed):
     """The expected accuracy over the label is computed exactly, so these (in)equalities are not estimates."""
@@ -125,7 +120,6 @@ def test_bayes_rule_excess_risk_identity_and_plug_in_bound(seed):
     assert excess <= 2 * weight @ np.abs(np.exp(estimate) - conditional).sum(axis=1) + 1e-12
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_accuracy_never_exceeds_recall(seed):
     rng = np.random.default_rng(seed)
@@ -136,7 +130,6 @@ def test_accuracy_never_exceeds_recall(seed):
         assert (hit_rate(ranking, labels) <= covered(ranking, labels)).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_both_forms_of_gap_closure_agree(seed):
     rng = np.random.default_rng(seed)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -133,7 +133,6 @@ def test_what_is_missing_is_named(problem, model, message):
 finite = st.floats(-1e6, 1e6, allow_nan=False, width=64)
 
 
-@settings(max_examples=60, deadline=None)
 @given(hnp.arrays(np.float64, (4, 7), elements=finite), st.floats(0.2, 5))
 def test_temperature_keeps_the_order_to_the_last_bit(scores, sharpness):
     rng = np.random.default_rng(0)

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from repair import InputError
 from repair.stats.folds import group_folds, subsample, too_few_units
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 6))
 def test_no_group_is_split_and_every_fold_is_used(seed, n_folds):
     rng = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from repair.cli.compare import compare
 from repair.cli.demo import demo
 from repair.cli.diagnose import diagnose
 from repair.cli.evaluate import evaluate
+from repair.cli.example import example
 from repair.cli.explain import explain
 from repair.cli.fit import fit
 from repair.cli.inspect import inspect
@@ -29,6 +30,7 @@ ANY_ARGUMENTS = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 EXAMPLES: dict[Callable[..., None], str] = {
     demo: "repair demo synthetic --seed 3",
+    example: "repair example .",
     diagnose: "repair diagnose calibration.csv --classes classes.csv",
     fit: "repair fit calibration.csv -o model.safetensors --classes classes.csv",
     rerank: "repair rerank model.safetensors new.csv -o ranked.csv",
@@ -50,8 +52,8 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_root)
-    for command, example in EXAMPLES.items():
-        app.command(epilog=f"Example: {example}")(spread(command))
+    for command, line in EXAMPLES.items():
+        app.command(epilog=f"Example: {line}")(spread(command))
     registered = {entry_point.name: entry_point for entry_point in entry_points(group=COMMANDS)}
     for name, entry_point in registered.items():
         app.add_typer(entry_point.load()(), name=name)
