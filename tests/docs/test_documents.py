@@ -52,7 +52,7 @@ def test_the_readme_quotes_the_published_results(repository):
     }
     for title, name in entries.items():
         base, adjusted, _, _, published, extended, embedded = re.search(
-            rf"^\| {name} \|(.*)\|$", summary, re.MULTILINE
+            rf"^\| {name} \|((?: [\d.]+ \|){{6}} [\d.]+ )\|$", summary, re.MULTILINE
         )[1].split("|")
         assert f"| {title} |{base}|{adjusted}|{published}|{extended}|{embedded}|" in readme
     mean = r"^\| all rows, Extended(?:\+embeddings)? \|.*?\| \+([\d.]+) % \(mean of"
@@ -63,6 +63,14 @@ def test_the_readme_quotes_the_published_results(repository):
     assert len(above) == 2
     for count in above:
         assert count in readme
+    closed = re.findall(r"best rival's error closed by Auto\S*, mean .*?% \| (\S+) % .*?\| .*?\| (\S+) % ", summary)
+    assert len(closed) == 2
+    quoted = re.search(
+        r"closed (\S+) % on average from scores alone and (\S+) % with embeddings", " ".join(readme.split())
+    )
+    assert list(quoted.groups()) == [share for share, _ in closed]
+    larger = re.search(r"\((\S+) and (\S+) % without the two entries", " ".join(readme.split()))
+    assert list(larger.groups()) == [share for _, share in closed]
 
 
 def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
