@@ -14,6 +14,7 @@ from repair.data.shortlist import Shortlist
 from repair.errors import InputError
 from repair.validation.checks import check_choice
 from repair.validation.names import align_columns
+from repair.validation.row_index import align_rows
 
 __all__ = ["CLASS_FIELDS", "EMBEDDING_FIELDS", "ROW_FIELDS", "SHAPES", "ScoreSet", "as_score_set"]
 
@@ -24,6 +25,9 @@ class ScoreSet:
 
     ``fit``, ``diagnose``, ``compare`` and ``write_report`` take a `ScoreSet`.  ``fit`` and
     ``diagnose`` also accept its fields as keyword arguments.
+
+    Data frames and Series are matched by their index: labels, groups, weights and embeddings are put
+    into the order of the scores.  A default index (0, 1, 2, …) is matched by position.
 
     Parameters
     ----------
@@ -98,6 +102,8 @@ class ScoreSet:
 
     def __post_init__(self) -> None:
         check_choice(self.equal_group_weight, "equal_group_weight", (True, False))
+        for name, value in align_rows({name: getattr(self, name) for name in ROW_FIELDS}).items():
+            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         """Return the number of rows."""

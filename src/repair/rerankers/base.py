@@ -30,6 +30,7 @@ from repair.persistence.model_file import ModelFile, write_model
 from repair.rerankers.fitted_attributes import FittedAttributes
 from repair.validation.checks import as_array, check_count
 from repair.validation.names import align_columns
+from repair.validation.row_index import align_rows
 
 __all__ = ["ShortlistReranker"]
 
@@ -252,6 +253,7 @@ class ShortlistReranker(FittedAttributes):
         """
         state = self.state
         table = state.correction.table
+        embeddings = align_rows({"scores": scores, "embeddings": embeddings}).get("embeddings", embeddings)
         aligned = align_columns(scores, table.class_names)
         dense: AnyArray | None = None
         if isinstance(aligned, Shortlist):
