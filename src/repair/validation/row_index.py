@@ -12,7 +12,7 @@ __all__ = ["align_rows", "row_index"]
 
 
 def row_index(values: Any) -> Any:
-    """Return the row index of a data frame or Series, or None if there is none or it is the default 0, 1, 2, …
+    """Return the row index of a data frame or Series, or None if it has none or only the default numbers.
 
     Only pandas has such an index, and this module must not import pandas.  The `index` of a list is
     a method.
