@@ -10,8 +10,8 @@ def test_verdict_and_checks(repair, data):
     given = ("--classes", data / "classes.csv", "--test", data / "test.csv")
     done = repair("diagnose", data / "calibration.csv", *given)
     assert done.code == 0, done.out
-    assert "Gain in accuracy over Base on held-out rows" in done.out
-    assert "400 rows in 200 groups" in done.out
+    assert done.out.splitlines()[2].split()[:4] == ["accuracy", "in", "per", "cent"]
+    assert "Based on 400 calibration rows in 200 groups" in done.out
 
 
 def test_json(repair, data):
@@ -34,5 +34,6 @@ def test_probabilities_end_with_one(repair, tmp_path):
     np.savez(tmp_path / "p.npz", scores=scores / scores.sum(axis=1, keepdims=True), labels=labels)
     done = repair("diagnose", tmp_path / "p.npz", "--n-candidates", "3")
     assert done.code == 1
-    assert "RP106 error" in done.out
+    assert done.out.startswith("No verdict yet: fix RP106 (probabilities instead of scores) first.")
+    assert "RP106 error" in done.out.splitlines()[2]
     assert "warning: the scores look like probabilities" in done.err

@@ -18,6 +18,7 @@ from repair.rerankers.base import ShortlistReranker
 __all__ = [
     "check_folder",
     "check_output",
+    "fitted_rows_problem",
     "kept_columns",
     "known_names",
     "read_calibration",
@@ -122,10 +123,15 @@ def read_for_model(
 
 def warn_of_fitted_rows(model: ShortlistReranker, rows: ScoreSet) -> None:
     """Warn if rows on which a model is to be measured are those that it was fitted on."""
-    fingerprint = model.fingerprint_
-    problem = None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
+    problem = fitted_rows_problem(model, rows)
     if problem is not None:
         warn_user(problem, InputWarning)
+
+
+def fitted_rows_problem(model: ShortlistReranker, rows: ScoreSet) -> str | None:
+    """Return what is wrong if at least half of these rows are those that the model was fitted on, else None."""
+    fingerprint = model.fingerprint_
+    return None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
 
 
 def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:

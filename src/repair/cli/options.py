@@ -18,6 +18,7 @@ __all__ = [
     "ReferenceOptions",
     "RowOptions",
     "Seed",
+    "StrataRule",
     "TestEmbeddings",
     "read_dial",
     "spread",
@@ -27,6 +28,16 @@ ROWS, CLASSES, VECTORS = "Rows", "Classes", "Embeddings"
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object, for scripts.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed for folds and random draws.")]
+StrataRule = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        metavar="paper|mass|counts",
+        help="How classes are divided by training examples. paper: the 80 % of the classes with the fewest are rare. "
+        "mass: those that together have at most 20 % of the examples are rare. counts: few (below 20), medium and "
+        "many (above 100). Default: paper, or mass if the paper's rare classes have more than half of the examples.",
+    ),
+]
 Candidates = Annotated[
     int,
     typer.Option(

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from repair.diagnosis import findings
 from repair.diagnosis.findings import CheckInputs, Finding
 
-__all__ = ["CHECKS", "Check", "CheckInputs", "run_checks"]
+__all__ = ["CHECKS", "Check", "CheckInputs", "failed_check", "run_checks"]
 
 Outcome: TypeAlias = Literal["passed", "failed", "not applicable"]
 
@@ -68,6 +68,12 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     RP112 warning, group concentration (not applicable): No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
+
+
+def failed_check(code: str, explanation: str) -> Check:
+    """Return a failed check with this explanation, for rows to which the check itself cannot be applied."""
+    spec = next(spec for spec in CHECKS if spec.code == code)
+    return Check(spec.code, spec.title, spec.severity, "failed", explanation, spec.remedy)
 
 
 @dataclass(frozen=True)

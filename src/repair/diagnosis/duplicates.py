@@ -3,12 +3,20 @@
 import numpy as np
 
 from repair._utils.arrays import AnyArray, BoolArray, IntArray
+from repair.data.calibration_set import CalibrationSet
 from repair.data.shortlist import Shortlist
 
-__all__ = ["exact_duplicates", "in_both", "near_duplicates"]
+__all__ = ["copied_rows", "exact_duplicates", "in_both", "near_duplicates"]
 
 #: Scores that differ by at most this, relative to their size, are taken to come from the same input.
 CLOSE = 1e-6
+
+
+def copied_rows(calibration: CalibrationSet) -> BoolArray:
+    """Return which rows are copies of a row of another group, exactly or nearly."""
+    shortlist, groups = calibration.shortlist, calibration.groups
+    exact = exact_duplicates(shortlist, calibration.labels, groups, calibration.all_scores)
+    return exact | near_duplicates(shortlist, groups)
 
 
 def exact_duplicates(

@@ -16,6 +16,7 @@ from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
 from repair.diagnosis.checks import Check, CheckInputs, run_checks
 from repair.diagnosis.diagnose import Diagnosis, diagnose_checked
+from repair.diagnosis.judging import judge_auto
 from repair.errors import InputError
 from repair.evaluation.cross_fitting import CrossFit, cross_fit
 from repair.report import class_charts, pair_charts, row_charts
@@ -222,7 +223,8 @@ def _diagnosed(
                 f"diagnosis was made on {given.n_rows} rows, but calibration has {n_rows}; "
                 "pass the diagnosis of these rows, or leave it out"
             )
-        return replace(given, checks=run_checks(inputs)), ()
+        checks = run_checks(inputs)
+        return replace(given, checks=checks, verdict=judge_auto(given.measured_on, given.auto, checks=checks)), ()
     auto = model.auto_ if isinstance(model, Reranker) and model.terms is None else None
     if auto is not None and (auto.folds is None or len(auto.folds) != n_rows):
         auto = None
@@ -269,8 +271,8 @@ def _pictures(
         of_evidence["by_frequency"],
         of_evidence["frontier"],
         class_charts.offsets(model),
-        pair_charts.gap_closed(diagnosis, calibration),
-        pair_charts.quintiles(diagnosis, calibration),
+        pair_charts.gap_closed(diagnosis),
+        pair_charts.quintiles(diagnosis),
         pair_charts.pairs(diagnosis, calibration),
         of_evidence["coverage"],
         of_evidence["reliability"],

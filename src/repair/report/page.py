@@ -16,7 +16,6 @@ from typing import Any
 from repair._utils.json import plain
 from repair._utils.version import __version__
 from repair.diagnosis.checks import Check
-from repair.diagnosis.diagnose import FIX_FIRST
 from repair.errors import MissingExtraError
 from repair.report.charts import charts_of
 from repair.report.content import Content
@@ -119,11 +118,11 @@ def _navigation(content: Content) -> str:
 
 def _verdict(words: Words) -> str:
     alarms = "".join(f"<li>{escape(text)}</li>" for text in words.alarms)
-    alarm = f'<div class="alarm"><p>{escape(FIX_FIRST)}</p><ul>{alarms}</ul></div>'
+    alarm = f'<div class="alarm"><ul>{alarms}</ul></div>'
     return "\n".join(
         [
             alarm if words.alarms else "",
-            f'<p class="headline">{escape(words.headline)}.</p>',
+            f'<p class="headline">{escape(words.headline)}</p>',
             _paragraphs(words.sentences),
             f'<ul class="tiles">{"".join(map(_tile, words.tiles))}</ul>' if words.tiles else "",
             '<div class="advice"><h3>Diagnosis: which correction the calibration rows support</h3>'

@@ -9,7 +9,9 @@ import numpy as np
 from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
-from repair.model.adjustments import dial_text
+from repair.diagnosis.judging import judge
+from repair.diagnosis.verdict import Verdict
+from repair.model.adjustments import MACRO, dial_text
 from repair.report.evidence import Evidence
 from repair.report.picture import number, percent, points
 from repair.rerankers.base import ShortlistReranker
@@ -51,16 +53,19 @@ class Words:
 
     Attributes
     ----------
+    verdict : Verdict
+        The decision and its numbers.  Everything below is taken from it.
     headline : str
     sentences : tuple of str
-        What changed on held-out rows.
+        What changed, what the verdict rests on, and what would change it.
     advice : tuple of str
-        The verdict of the diagnosis: which correction the calibration rows support.
+        The verdict of the diagnosis, if it is about other rows or another correction.
     alarms : tuple of str
-        Failed checks of severity "error", which make all numbers unreliable.  They are shown first.
+        Failed checks that make the numbers unreliable.  They are shown first.
     tiles : tuple of Tile
     """
 
+    verdict: Verdict
     headline: str
     sentences: tuple[str, ...]
     advice: tuple[str, ...]
@@ -71,48 +76,38 @@ class Words:
 def summarize(
     model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis, notes: tuple[str, ...]
 ) -> Words:
-    """Return the verdict: whether the model helps, and which classes gain and lose."""
-    alarms = tuple(
-        f"{check.code} {check.title}: {check.explanation} {check.remedy}"
-        for check in diagnosis.failed
-        if check.severity == "error"
-    )
-    advice = tuple(map(minus_signs, str(diagnosis.verdict).splitlines()))
+    """Return the verdict in words: whether the model helps, and which classes gain and lose."""
+    verdict = _verdict(model, evidence, diagnosis)
+    alarms = tuple(map(str, verdict.errors))
+    headline, sentences = minus_signs(verdict.headline), tuple(map(minus_signs, verdict.sentences[len(alarms) :]))
+    advice: tuple[str, ...] = ()
+    if verdict is not diagnosis.verdict:
+        of_diagnosis = diagnosis.verdict
+        advice = tuple(map(minus_signs, (of_diagnosis.headline, *of_diagnosis.sentences[len(of_diagnosis.errors) :])))
     if isinstance(evidence, NotApplicable):
-        return Words("Too few rows to measure a gain", (f"{_capital(evidence.reason)}.", *notes), advice, alarms, ())
+        return Words(verdict, headline, (*sentences, *notes), advice, alarms, ())
     all_rows = np.ones(len(evidence), dtype=bool)
     strata = {"All rows": all_rows, "Rare classes": evidence.rare, "Frequent classes": evidence.frequent}
     tiles = tuple(_tile(name, evidence, which) for name, which in strata.items() if which.any())
-    gain = evidence.gain(all_rows)
-    assert isinstance(gain, PairedGain)
-    return Words(_headline(evidence, gain), (*_changes(model, evidence, strata), *notes), advice, alarms, tiles)
+    return Words(verdict, headline, (_changes(model, evidence), *sentences, *notes), advice, alarms, tiles)
+
+
+def _verdict(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis) -> Verdict:
+    """Return the verdict on the model.  It is that of the diagnosis if that is about the same model and rows."""
+    auto = model.auto_ is not None and model.auto_ is diagnosis.auto
+    if isinstance(evidence, NotApplicable):
+        return diagnosis.verdict if auto else judge(None, model.mode_, problem=evidence.reason, checks=diagnosis.checks)
+    dial = model.dial_ if evidence.dial is None else evidence.dial
+    kept = auto and model.mode_ == "base" and dial == 0.0
+    same = auto and evidence.folds is not None and model.head_loss_ is None and evidence.dial is None and dial != MACRO
+    if kept or same:
+        return diagnosis.verdict
+    return judge(evidence.measured_rows, model.mode_, checks=diagnosis.checks, macro=dial == MACRO)
 
 
 def mode_title(model: ShortlistReranker) -> str:
     """Return the title of the fitted mode, to be used as the subject of a sentence."""
     return title_of(model.mode_)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _headline(evidence: Evidence, gain: PairedGain) -> str:
-    if (evidence.after.order[:, 0] == 0).all():
-        return "The base order is kept"
-    strata = {"rare": evidence.gain(evidence.rare), "frequent": evidence.gain(evidence.frequent)}
-    signs = {name: _sign(one) for name, one in strata.items()}
-    losers = [name for name, sign in signs.items() if sign < 0]
-    if _sign(gain) > 0 and losers:  # never only that it helps if some classes lose
-        return f"Overall accuracy improves, but {losers[0]} classes lose"
-    if _sign(gain) > 0:
-        return "The correction helps: the true class comes first more often"
-    if _sign(gain) < 0:
-        return "The correction hurts: the true class comes first less often"
-    changes = [f"{name} classes {'gain' if sign > 0 else 'lose'}" for name, sign in signs.items() if sign]
-    if not changes:
-        return "No measurable difference"
-    return _capital(f"{' and '.join(changes)}; no measurable change overall")
 
 
 def _sign(gain: PairedGain | NotApplicable) -> int:
@@ -123,27 +118,15 @@ def _sign(gain: PairedGain | NotApplicable) -> int:
     return int(low > 0) - int(high < 0)
 
 
-def _changes(model: ShortlistReranker, evidence: Evidence, strata: dict[str, BoolArray]) -> list[str]:
+def _changes(model: ShortlistReranker, evidence: Evidence) -> str:
     before, after = evidence.hits_before > 0, evidence.hits_after > 0
     fixed, broken = int((~before & after).sum()), int((before & ~after).sum())
-    shares = [percent(evidence.mean(hits, strata["All rows"])) for hits in (evidence.hits_before, evidence.hits_after)]
-    sentences = [
+    everywhere = np.ones(len(evidence), dtype=bool)
+    shares = [percent(evidence.mean(hits, everywhere)) for hits in (evidence.hits_before, evidence.hits_after)]
+    return (
         f"{mode_title(model)} puts the true class first on {shares[1]} of {len(evidence):,} {evidence.noun}, "
         f"the base order on {shares[0]}. {fixed:,} rows were fixed and {broken:,} broken."
-    ]
-    by_stratum = [_stratum_change(name, evidence.gain(strata[name])) for name in ("Rare classes", "Frequent classes")]
-    return [*sentences, " ".join(sentence for sentence in by_stratum if sentence)]
-
-
-def _stratum_change(name: str, gain: PairedGain | NotApplicable) -> str:
-    """Return a sentence about the gain of a stratum, or about its absence if the interval contains zero."""
-    if isinstance(gain, NotApplicable):
-        return ""
-    low, high = gain.interval()
-    interval = f"95 % interval {points(low)} to {points(high)}"
-    if _sign(gain):
-        return f"{name} {'gain' if _sign(gain) > 0 else 'lose'} {abs(100 * gain.gain):.1f} points ({interval})."
-    return f"{name} show no measurable change ({points(gain.gain)} points, {interval})."
+    )
 
 
 def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
