@@ -112,7 +112,11 @@ def test_copies_in_groups_do_not_make_a_shift():
 def test_probabilities_and_masks_are_recognised():
     scores, labels = draw()
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    assert failed(outcomes(shares, labels)) == ["RP106"]
+    assert failed(outcomes(shares, labels, score_type="logits")) == ["RP106"]
+    assert (
+        outcomes(shares, labels)["RP106"].explanation
+        == "The scores are probabilities, and are converted to a log scale."
+    )
     masked = scores.copy()
     masked[3, np.arange(N_CLASSES) != labels[3]] = -1e9
     checks = outcomes(masked, labels)

@@ -62,7 +62,7 @@ def read_rows(
     )
     for text in file.notes:
         note(f"{path}: {text}")
-    return file
+    return file if options.score_type is None else replace(file, rows=replace(file.rows, score_type=options.score_type))
 
 
 def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
@@ -123,7 +123,9 @@ def read_for_model(
 def warn_of_fitted_rows(model: ShortlistReranker, rows: ScoreSet) -> None:
     """Warn if rows on which a model is to be measured are those that it was fitted on."""
     fingerprint = model.fingerprint_
-    problem = None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
+    if fingerprint is None:
+        return
+    problem = fingerprint.shared_rows_problem(rows.shortlist(fingerprint.width, None, model.state.scale))
     if problem is not None:
         warn_user(problem, InputWarning)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
 from repair.data.calibration_set import CalibrationSet
+from repair.data.score_scale import TITLES
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import (
     LOW_COVERAGE,
@@ -25,8 +26,11 @@ __all__ = [
     "Finding",
     "ceiling",
     "concentration",
+    "count_order",
+    "direction",
     "duplicates",
     "few_per_class",
+    "label_order",
     "leakage",
     "low_coverage",
     "masks",
@@ -145,7 +149,10 @@ def _chance_variation(shares: FloatArray, counts: FloatArray, n_units: int, rand
 
 
 def probabilities(inputs: CheckInputs) -> Finding:
-    """Check that the scores are not probabilities."""
+    """Check that the scores are not probabilities, unless their logarithm is used."""
+    scale = inputs.calibration.scale
+    if scale.converts:
+        return True, f"The scores are {TITLES[scale.kind]}, and are converted to a log scale."
     if look_like_probabilities(inputs.calibration.shortlist):
         return False, "All scores lie between 0 and 1, and no row sums to more than 1, so they look like probabilities."
     return True, "The scores do not look like probabilities."
@@ -231,3 +238,25 @@ def unknown(inputs: CheckInputs) -> Finding:
         text = describe_unknown(inputs.calibration.unknown_labels)
         return False, f"{text}."
     return True, "Every label name is a known class."
+
+
+def label_order(inputs: CheckInputs) -> Finding:
+    """Check that the labels do not fit the scores far better in another order of the classes."""
+    problem = inputs.calibration.order_problems()[0]
+    return _found(problem, "No other order of the classes fits labels and scores far better.")
+
+
+def direction(inputs: CheckInputs) -> Finding:
+    """Check that the class with the lowest score is not right more often than the one with the highest."""
+    return _found(inputs.calibration.order_problems()[1], "Higher scores are better.")
+
+
+def count_order(inputs: CheckInputs) -> Finding:
+    """Check that the class counts do not fit the labels far better in another order."""
+    if inputs.calibration.table.class_counts is None:
+        return None, "class_counts was not given."
+    return _found(inputs.calibration.order_problems()[2], "No other order of the class counts fits far better.")
+
+
+def _found(problem: str | None, otherwise: str) -> Finding:
+    return problem is None, otherwise if problem is None else f"{problem[0].upper()}{problem[1:]}."
