@@ -172,7 +172,11 @@ CHECKS: tuple[Spec, ...] = (
         findings.label_order,
     ),
     Spec(
-        "RP116", "lower is better", "error", "Pass the negative scores, or score_type='distances'.", findings.direction
+        "RP116",
+        "lower scores are better",
+        "error",
+        "Pass the negative scores, or score_type='distances'.",
+        findings.direction,
     ),
     Spec(
         "RP117",

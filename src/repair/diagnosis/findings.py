@@ -16,7 +16,7 @@ from repair.data.suspicious_inputs import (
     look_like_probabilities,
     masked_row,
 )
-from repair.diagnosis.duplicates import exact_duplicates, in_both
+from repair.diagnosis.duplicates import distinctive, exact_duplicates, in_both
 from repair.diagnosis.duplicates import near_duplicates as has_near_duplicate
 from repair.stats.folds import FEWEST_GROUPS, FEWEST_ROWS
 from repair.stats.row_weights import effective_number
@@ -184,7 +184,7 @@ def _exact(inputs: CheckInputs) -> AnyArray:
 
 
 def duplicates(inputs: CheckInputs) -> Finding:
-    """Check that few rows have the same scores and label as another row."""
+    """Check that few rows have the same scores and label as another row, beyond what chance gives."""
     return _few_copies(_exact(inputs), inputs, "the same scores and label as")
 
 
@@ -196,8 +196,12 @@ def near_duplicates(inputs: CheckInputs) -> Finding:
 
 def _few_copies(copies: AnyArray, inputs: CheckInputs, what: str) -> Finding:
     other = "another row" if inputs.calibration.groups is None else "a row of another group"
-    share = float(copies.mean())
-    return share < MANY_DUPLICATES, f"{int(copies.sum())} rows ({100 * share:.1f} %) have {what} {other}."
+    told = copies & distinctive(inputs.calibration.shortlist) if copies.any() else copies
+    share, by_chance = float(told.mean()), int((copies & ~told).sum())
+    text = f"{int(told.sum())} rows ({100 * share:.1f} %) have {what} {other}."
+    if by_chance:
+        text += f" So do {by_chance} rows with scores that different inputs can have by chance, which do not count."
+    return share < MANY_DUPLICATES, text
 
 
 def leakage(inputs: CheckInputs) -> Finding:

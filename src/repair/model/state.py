@@ -116,6 +116,12 @@ class FittedState:
         return self.label_shares.smoothed
 
     @property
+    def class_counts(self) -> FloatArray:
+        """Training examples per class if they were given, else calibration rows per class."""
+        given = self.correction.table.class_counts
+        return self.label_counts if given is None else given
+
+    @property
     def width(self) -> int:
         """The number of candidates per row that are ranked."""
         return max(self.n_candidates, self.n_ranked)

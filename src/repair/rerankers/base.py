@@ -178,9 +178,8 @@ class ShortlistReranker(FittedAttributes):
     def _ranked(self, shortlist: Shortlist, adjustments: Adjustments) -> Ranking:
         correction = self._correction()
         ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments))
-        names = correction.table.class_names
-        if names is not None:
-            ranking = replace(ranking, class_names=names)
+        state = self.state
+        ranking = replace(ranking, class_names=correction.table.class_names, class_counts=state.class_counts)
         if correction.strength != 1.0 or not adjustments.beliefs_only:
             ranking = replace(ranking, beliefs=Beliefs(correction, shortlist, adjustments, ranking.order))
         return ranking
