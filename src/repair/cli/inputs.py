@@ -63,7 +63,7 @@ def read_rows(
     )
     for text in file.notes:
         note(f"{path}: {text}")
-    return file
+    return file if options.score_type is None else replace(file, rows=replace(file.rows, score_type=options.score_type))
 
 
 def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
@@ -131,7 +131,9 @@ def warn_of_fitted_rows(model: ShortlistReranker, rows: ScoreSet) -> None:
 def fitted_rows_problem(model: ShortlistReranker, rows: ScoreSet) -> str | None:
     """Return what is wrong if at least half of these rows are those that the model was fitted on, else None."""
     fingerprint = model.fingerprint_
-    return None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
+    if fingerprint is None:
+        return None
+    return fingerprint.shared_rows_problem(rows.shortlist(fingerprint.width, None, model.state.scale))
 
 
 def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:

@@ -42,8 +42,8 @@ Candidates = Annotated[
     int,
     typer.Option(
         min=1,
-        help="Number of best-scoring classes to keep per row if the file has a score for every class. "
-        "Raise it if the true class is often not among them. Ignored if the file has shortlists.",
+        help="Largest number of candidates per row: the classes with the best scores. "
+        "Raise it if the true class is often not among them.",
     ),
 ]
 
@@ -133,6 +133,16 @@ class RowOptions:
         ),
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=ROWS)] = None
+    score_type: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE",
+            help="What the scores are: logits (also log-probabilities), probabilities, percent, sigmoid, or distances "
+            "(lower is better). Default: probabilities and percent are detected, and otherwise logits. A model knows "
+            "the type that it was fitted on.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
     labels: Annotated[
         Path | None,
         typer.Option(

@@ -50,7 +50,7 @@ def rerank(
         reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
         file = with_vectors_for(reranker, file, embeddings)
         step()
-        shortlist = reranker.shortlist(file.rows.scores, file.rows.embeddings)
+        shortlist = reranker.shortlist(file.rows)
         ranking = reranker.rerank(shortlist, dial=dial)
         step()
         write_ranking(

@@ -13,7 +13,7 @@ from repair.comparison.numbers import Setup
 from repair.comparison.resampled_metrics import COMPARED, metric_values, resample_metrics
 from repair.comparison.result import Comparison
 from repair.data.ranking import Ranking
-from repair.data.score_set import ScoreSet
+from repair.data.score_set import ScoreSet, on_one_scale
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
 from repair.errors import InputError
@@ -135,6 +135,7 @@ def compare(
     if check_number(level, "level", 0.0, 1.0, open_low=True) == 1.0:
         raise InputError(f"level must be below 1, got {level}")
     names, n_classes = _check_classes(calibration, test)
+    calibration, test = on_one_scale(calibration, test)
     calibration_rows = _CalibrationRows.build(calibration, names, n_classes)
     test_rows = _TestRows.build(test, calibration_rows)
     # One seed for the bootstrap and one per trial.  With more trials, the first ones stay the same.
@@ -256,7 +257,7 @@ class _CalibrationRows:
             return self.given
         n_candidates = method.n_candidates
         if n_candidates not in self.shortlists:
-            self.shortlists[n_candidates] = self.given.shortlist(n_candidates)
+            self.shortlists[n_candidates] = self.given.given_shortlist(n_candidates)
         return replace(self.given, scores=self.shortlists[n_candidates])
 
 
@@ -288,7 +289,7 @@ class _TestRows:
             return ranking, self._evaluated(ranking)
         width = model.n_candidates
         if width not in self.shortlists:
-            self.shortlists[width] = self.given.shortlist(width)
+            self.shortlists[width] = self.given.given_shortlist(width)
         ranking = model.rerank(self.shortlists[width], embeddings=self.given.embeddings)
         return ranking, self._evaluated(ranking)
 

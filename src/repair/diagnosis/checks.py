@@ -64,7 +64,7 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     >>> checks = run_checks(CheckInputs(CalibrationSet.build(ScoreSet(scores, labels), 3)))
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
-    >>> print(checks[-3])
+    >>> print(checks[11])
     RP112 warning, group concentration (not applicable): No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
@@ -127,7 +127,7 @@ CHECKS: tuple[Spec, ...] = (
         "RP106",
         "probabilities instead of scores",
         "error",
-        "Pass logits, or np.log of the probabilities.",
+        "Drop score_type='logits', so their logarithm is used, or pass logits.",
         findings.probabilities,
     ),
     Spec(
@@ -169,5 +169,26 @@ CHECKS: tuple[Spec, ...] = (
         "error",
         "Remove columns that are not scores, or name the classes (class_names, on the command line --classes).",
         findings.never_right,
+    ),
+    Spec(
+        "RP115",
+        "class order of labels and scores",
+        "error",
+        "Put class_names, labels and score columns into the same order.",
+        findings.label_order,
+    ),
+    Spec(
+        "RP116",
+        "lower scores are better",
+        "error",
+        "Pass the negative scores, or score_type='distances'.",
+        findings.direction,
+    ),
+    Spec(
+        "RP117",
+        "order of class counts",
+        "warning",
+        "Pass the counts by class name, or in the order of the score columns.",
+        findings.count_order,
     ),
 )

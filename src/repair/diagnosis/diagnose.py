@@ -290,7 +290,7 @@ def _test_shortlist(test: ScoreSet | None, calibration: CalibrationSet) -> Short
         return None
     if not isinstance(test, ScoreSet):
         raise InputError(f"test is {type(test).__name__}; pass a ScoreSet, such as ScoreSet(scores, labels)")
-    shortlist = test.shortlist(calibration.shortlist.n_candidates, calibration.table.class_names)
+    shortlist = test.shortlist(calibration.shortlist.n_candidates, calibration.table.class_names, calibration.scale)
     if shortlist.n_classes != calibration.table.n_classes:
         raise InputError(
             f"test has {shortlist.n_classes} classes, but scores has {calibration.table.n_classes}; "

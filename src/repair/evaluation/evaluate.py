@@ -86,6 +86,8 @@ def evaluate(
 ) -> Evaluation:
     """Score a ranking against the true labels.
 
+    `evaluate_model` compares a model with the base order in one step.
+
     Parameters
     ----------
     ranking : Ranking
@@ -94,8 +96,8 @@ def evaluate(
         True class ids, or names if the class names are known.  Rows whose label is −1 or an unknown
         name count as uncovered.
     class_counts : array_like (K,), optional
-        Training examples per class, which define rare and frequent classes.  Without them ``rare``
-        and ``frequent`` are NaN.  A fitted model has them as ``class_counts_``.
+        Training examples per class, which define rare and frequent classes.  By default those of the
+        model that made the ranking.  If there are none, ``rare`` and ``frequent`` are NaN.
     class_names : sequence of str, optional
         One name per class.  By default the names of the ranking, which it has from its model.  Pass it
         if the labels are names and the ranking comes from `Ranking.from_scores`.
@@ -123,6 +125,8 @@ def evaluate(
             f"evaluate takes the Ranking that rerank() returns, but got {type(ranking).__name__}; "
             "for scores from elsewhere use Ranking.from_scores(shortlist, scores)"
         )
+    if class_counts is None:
+        class_counts = ranking.class_counts
     known = ranking.class_names
     if class_names is not None:
         known = check_class_names(class_names, ranking.n_classes)

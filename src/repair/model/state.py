@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from repair._utils.arrays import AnyArray, FloatArray
 from repair._utils.lazy import lazy
 from repair.data.adjusted_shortlist import list_adjustment
+from repair.data.score_scale import AS_THEY_ARE, ScoreScale
 from repair.model.adjustments import MACRO, Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
@@ -86,6 +87,8 @@ class FittedState:
         Number of candidates per row that are ranked, if it is more than `n_candidates`.
     fingerprint : Fingerprint or None
         What the scores of the calibration rows looked like.  None in a file of an older version.
+    scale : ScoreScale
+        How the scores of new rows are converted before anything else.
     search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
         Records of the tuning, if it ran in this process.  They are not saved.
     """
@@ -102,6 +105,7 @@ class FittedState:
     shortlist_tau: float = 0.0
     n_ranked: int = 0
     fingerprint: Fingerprint | None = None
+    scale: ScoreScale = AS_THEY_ARE
     search: GridSearchResult | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None
@@ -110,6 +114,12 @@ class FittedState:
     def calibration_prior(self) -> FloatArray:
         """The class shares under the weights of the fit."""
         return self.label_shares.smoothed
+
+    @property
+    def class_counts(self) -> FloatArray:
+        """Training examples per class if they were given, else calibration rows per class."""
+        given = self.correction.table.class_counts
+        return self.label_counts if given is None else given
 
     @property
     def width(self) -> int:

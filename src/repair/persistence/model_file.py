@@ -29,6 +29,7 @@ from repair.persistence.stored_parts import (
     class_arrays,
     read_choice,
     read_class_table,
+    read_scale,
     read_shrinkage,
     read_summary,
     read_terms,
@@ -149,6 +150,7 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         "shrinkage": None
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
+        "scale": {"kind": state.scale.kind, "floor": state.scale.floor},
         "fingerprint": describe_fingerprint(state.fingerprint),
         "row_level_content": correction.holds_rows,
     }
@@ -202,6 +204,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         shortlist_tau=shortlist_tau,
         n_ranked=n_ranked,
         fingerprint=read_fingerprint(reader, n_classes),
+        scale=read_scale(reader),
     )
 
 

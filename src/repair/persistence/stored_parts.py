@@ -11,6 +11,7 @@ import numpy as np
 from repair._utils.arrays import AnyArray
 from repair._utils.json import plain
 from repair.data.class_table import ClassTable
+from repair.data.score_scale import AS_THEY_ARE, SCORE_TYPES, WITH_FLOOR, ScoreScale
 from repair.errors import ArtifactError, InputError, Remedy
 from repair.model.adjustments import check_dial
 from repair.model.choice import Choice
@@ -25,6 +26,7 @@ __all__ = [
     "class_arrays",
     "read_choice",
     "read_class_table",
+    "read_scale",
     "read_shrinkage",
     "read_summary",
     "read_terms",
@@ -208,6 +210,19 @@ def read_choice(reader: FieldReader) -> Choice:
     if terms is not None and not all(isinstance(name, str) for name in terms):
         raise reader.refuse(f"choice.terms is {terms!r}, not a list of names")
     return Choice(**{**given, **({} if terms is None else {"terms": tuple(terms)})})
+
+
+def read_scale(reader: FieldReader) -> ScoreScale:
+    """Read how scores are converted.  Files that were written before there were conversions have none."""
+    if not reader.has("scale"):
+        return AS_THEY_ARE
+    described = reader.section("scale")
+    kind, floor = described.text("kind"), described.number("floor")
+    if kind not in SCORE_TYPES or not 0.0 <= floor <= 0.5:
+        raise reader.refuse(f"scale.kind is {kind!r} and scale.floor is {floor:g}, which is not a known conversion")
+    if kind in WITH_FLOOR and floor == 0.0:
+        raise reader.refuse("scale.floor is 0, whose logarithm is infinite")
+    return ScoreScale(kind, floor)
 
 
 def shrinkage_arrays(shrinkage: Shrinkage) -> dict[str, AnyArray]:

@@ -30,7 +30,6 @@ from repair.rerankers.reranker import Reranker
 from repair.stats.folds import subsample
 from repair.stats.not_applicable import NotApplicable
 from repair.validation.checks import check_count, check_group_codes
-from repair.validation.names import align_columns
 
 __all__ = ["Content", "gather"]
 
@@ -142,7 +141,8 @@ def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
     left_out = CLASS_FIELDS if model.uses_all_scores else (*CLASS_FIELDS, *EMBEDDING_FIELDS)
     changed: dict[str, Any] = {
         **dict.fromkeys(left_out),
-        "scores": model.shortlist(calibration.scores, calibration.embeddings) if dense is None else dense,
+        "scores": model.shortlist(calibration) if dense is None else dense,
+        "score_type": "logits",
         "class_names": table.class_names,
         "class_weights": table.class_weights,
     }
@@ -172,7 +172,7 @@ def _tested(model: ShortlistReranker, test: ScoreSet) -> _Tested:
     if test.labels is None:
         raise InputError("the test set has no labels, but a report needs them; pass ScoreSet(scores, labels)")
     table = model.state.correction.table
-    shortlist = model.shortlist(test.scores, test.embeddings)
+    shortlist = model.shortlist(test)
     labels = label_ids(test.labels, len(test), table.n_classes, table.class_names)
     groups = None if test.groups is None else check_group_codes(test.groups, "groups", len(test))
     return _Tested(shortlist, labels, groups)
@@ -188,9 +188,8 @@ def _check_lengths(judged: ScoreSet, **given: Sequence[Any] | None) -> None:
 
 def _dense(model: ShortlistReranker, rows: ScoreSet) -> AnyArray | None:
     """Return the scores of all classes, in the order of the model's classes, or None if there are only shortlists."""
-    if isinstance(rows.scores, Shortlist):
-        return None
-    return np.atleast_2d(np.asarray(align_columns(rows.scores, model.state.correction.table.class_names)))
+    scores = model.log_scores(rows)
+    return None if isinstance(scores, Shortlist) else np.atleast_2d(scores)
 
 
 def _titled(model: ShortlistReranker, titles: Mapping[str, str] | None) -> ShortlistReranker:

@@ -101,8 +101,7 @@ class FittedAttributes:
     @property
     def class_counts_(self) -> FloatArray:
         """Training examples per class if they were given, else calibration rows per class."""
-        given = self.state.correction.table.class_counts
-        return read_only(self.state.label_counts if given is None else given)
+        return read_only(self.state.class_counts)
 
     @property
     def unseen_classes_(self) -> IntArray:
