@@ -97,9 +97,8 @@ def test_strata_and_overall_gain_add_up(case):
 def test_no_quantity_has_two_numbers(case):
     """Every gain in the headline is in the table, and the section on steps repeats the verdict's comparison."""
     _, _, found = case
-    verdict, text = found.verdict, str(found)
-    shown = GAIN.findall(text)
-    for gain, low, high in shown:
+    verdict = found.verdict
+    for gain, low, high in GAIN.findall(str(found)):
         assert float(low) <= float(gain) <= float(high)
     for gain, low, high in GAIN.findall(verdict.headline):
         assert f"{gain}" in verdict.table
@@ -108,7 +107,7 @@ def test_no_quantity_has_two_numbers(case):
         assert found.separability.extended.accuracy == verdict.over_offsets
     if verdict.overall is not None:
         base = found.held_out.hits["base"]
-        name = "few_terms" if "few terms" in verdict.correction else "extended"
+        name = "few_terms" if "(few terms)" in verdict.correction else "extended"
         weights = found.measured_on.importance
         assert verdict.overall.before == pytest.approx(weights @ base / weights.sum())
         assert verdict.overall.after == pytest.approx(weights @ found.held_out.hits[name] / weights.sum())
