@@ -30,7 +30,7 @@ KEPT = replace(SURE, answer="keep the base order", applied=False, overall=stratu
 
 def test_the_headline_can_be_forwarded():
     assert SURE.headline == (
-        "Use Extended: accuracy rises from 60.0 % to 63.0 % on held-out calibration rows "
+        "Use the Extended correction: accuracy rises from 60.0 % to 63.0 % on held-out calibration rows "
         "(+3.0 points, 95 % interval +2.0 to +4.0)."
     )
 
@@ -39,7 +39,7 @@ def test_the_headline_can_be_forwarded():
 def test_a_gain_that_may_be_zero_is_called_uncertain(answer):
     assert "may be chance" not in str(replace(SURE, answer=answer))
     unsure = replace(SURE, answer=answer, overall=stratum("all", 0.009, 0.006), more_units=1234)
-    assert unsure.headline.startswith("Probably use Extended")
+    assert unsure.headline.startswith("Probably use the Extended correction: ")
     assert "may be chance" in unsure.headline
     assert "Roughly 1,200 more labelled rows would settle it (approximate, 80 % power)." in unsure.sentences
 
@@ -60,7 +60,7 @@ def test_a_kept_base_order_tells_what_rare_classes_would_gain():
 
 def test_a_missed_test_says_by_how_much():
     missed = replace(KEPT, failed_test=FailedTest(0.12, 0.05, PairedGain(0.004, 0.003, 999)))
-    assert "p = 0.12, and 0.05 is needed" in str(missed)
+    assert "p = 0.12, which allows for several tests and for rows that folds share, and 0.05 is needed" in str(missed)
     assert "changed by +0.004 per row (-0.002 to +0.010)" in str(missed)
 
 
@@ -77,7 +77,12 @@ def test_errors_lead_and_no_gain_is_promised():
 
 def test_a_loss_is_called_a_loss():
     worse = replace(SURE, answer="keep the base order", overall=stratum("all", -0.03))
-    assert worse.headline == "Keep the base order: Extended costs accuracy, -3.0 points (-4.0 to -2.0)."
+    assert worse.headline == "Keep the base order: the Extended correction costs accuracy, -3.0 points (-4.0 to -2.0)."
+
+
+def test_no_change_is_called_no_change():
+    same = replace(KEPT, overall=stratum("all", 0.0, 0.0))
+    assert same.headline == "Keep the base order: the Extended correction makes no held-out row right or wrong."
 
 
 def test_the_simpler_correction_is_named_where_it_does_as_well():
@@ -93,7 +98,9 @@ def test_a_rounded_zero_has_no_minus_sign():
 
 def test_test_rows_are_called_so():
     tested = replace(SURE, basis=Basis(1000, 950, 40, None))
-    assert tested.headline.startswith("Extended helps: accuracy rises from 60.0 % to 63.0 % on test rows")
+    assert tested.headline.startswith(
+        "The Extended correction helps: accuracy rises from 60.0 % to 63.0 % on test rows"
+    )
     assert "Based on 1,000 test rows in 40 groups, 950 of them covered." in tested.sentences
 
 

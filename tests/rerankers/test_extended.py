@@ -479,7 +479,7 @@ def test_the_verdict_says_that_it_is_worth_it(problem, embedded):
     rows = CalibrationSet.build(ScoreSet(problem.scores, problem.labels, class_counts=problem.class_counts), 6)
     verdict = judge_auto(rows, model.auto_)
     assert verdict.answer == "more than offsets is worth it"
-    assert verdict.headline.startswith("Use Extended: accuracy rises from ")
+    assert verdict.headline.startswith("Use the Extended correction: accuracy rises from ")
     small = next(candidate for candidate in model.auto_.candidates if candidate.few_terms)
     assert judge_auto(rows, replace(model.auto_, chosen=small)).answer == "offsets suffice"
 

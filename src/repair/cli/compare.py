@@ -15,6 +15,7 @@ from repair.cli.options import (
     ReferenceOptions,
     RowOptions,
     Seed,
+    StrataRule,
     TestEmbeddings,
 )
 
@@ -58,10 +59,11 @@ def compare(
     require: Annotated[
         str | None, typer.Option(help="Exit with code 1 if this method is significantly less accurate than base.")
     ] = None,
+    strata: StrataRule = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
-    """Compare methods on the same test rows, with intervals and significance tests.
+    """Compare methods on the same test rows, with intervals, significance tests and a conclusion in words.
 
     With --require METHOD, the exit code is 1 if METHOD is significantly less accurate than base: the 95 % interval
     of the difference in accuracy over all rows lies below zero.
@@ -90,6 +92,7 @@ def compare(
         second.rows,
         trials=trials,
         reference="base" if "base" in chosen else None,
+        strata=strata,
         random_state=seed,
         progress=True,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from repair._utils.arrays import FloatArray, IntArray
 from repair._utils.progress import progress_bar
 from repair.comparison.numbers import Setup
-from repair.comparison.resampled_metrics import COMPARED, metric_values, resample_metrics
+from repair.comparison.resampled_metrics import metric_values, resample_metrics
 from repair.comparison.result import Comparison
 from repair.data.ranking import Ranking
 from repair.data.score_set import ScoreSet, on_one_scale
@@ -22,6 +22,7 @@ from repair.rerankers.base import ShortlistReranker
 from repair.similarity import as_similarity
 from repair.stats.folds import subsample as draw_rows
 from repair.stats.row_weights import number_of_units
+from repair.stats.strata import STRATA, class_strata
 from repair.validation.checks import (
     check_choice,
     check_class_names,
@@ -50,6 +51,7 @@ def compare(
     tuning: str = "once",
     resamples: int = 10_000,
     level: float = 0.95,
+    strata: str | None = None,
     random_state: int = 0,
     progress: bool | Progress = False,
 ) -> Comparison:
@@ -85,6 +87,9 @@ def compare(
         methods and metrics use the same resamples.  Lower it for a quick look.
     level : float in (0, 1), default 0.95
         Level of the percentile intervals.  Use 0.99 for wider intervals.
+    strata : {"paper", "mass", "counts"}, optional
+        How classes are divided by their counts, as in `class_strata`.  Use ``"paper"`` to reproduce the
+        paper, and ``"counts"`` for few, medium and many examples.
     random_state : int, default 0
         Seed for subsamples and resamples.
     progress : bool or callable, default False
@@ -134,10 +139,12 @@ def compare(
     check_count(resamples, "resamples")
     if check_number(level, "level", 0.0, 1.0, open_low=True) == 1.0:
         raise InputError(f"level must be below 1, got {level}")
+    if strata is not None:
+        check_choice(strata, "strata", tuple(STRATA))
     names, n_classes = _check_classes(calibration, test)
     calibration, test = on_one_scale(calibration, test)
     calibration_rows = _CalibrationRows.build(calibration, names, n_classes)
-    test_rows = _TestRows.build(test, calibration_rows)
+    test_rows = _TestRows.build(test, calibration_rows, strata)
     # One seed for the bootstrap and one per trial.  With more trials, the first ones stay the same.
     seeds = np.random.SeedSequence(check_count(random_state, "random_state", low=0)).generate_state(trials + 1).tolist()
     setup = Setup(
@@ -156,6 +163,7 @@ def compare(
         n_classes=n_classes,
         counts_from=test_rows.counts_from,
         equal_group_weight=test_rows.weighted,
+        strata_rule=class_strata(test_rows.class_counts, strata).description,
     )
     if callable(progress):
         return _run(named, first, calibration_rows, test_rows, setup, progress)
@@ -191,7 +199,7 @@ def _run(
         reference=reference,
         setup=setup,
         trials={
-            name: {metric: np.array([trial[metric] for trial in values]) for metric in COMPARED}
+            name: {metric: np.array([trial[metric] for trial in values]) for metric in values[0]}
             for name, values in scored.items()
         },
         full={name: metric_values(result) for name, result in results.items()},
@@ -271,17 +279,19 @@ class _TestRows:
     class_counts: FloatArray
     counts_from: str
     weighted: bool
+    strata: str | None
     shortlists: dict[int, Shortlist]
 
     @classmethod
-    def build(cls, test: ScoreSet, calibration_rows: _CalibrationRows) -> _TestRows:
+    def build(cls, test: ScoreSet, calibration_rows: _CalibrationRows, strata: str | None) -> _TestRows:
         names, n_classes = calibration_rows.given.class_names, _class_number(calibration_rows.given)
         assert test.labels is not None
         ids = label_ids(test.labels, len(test), n_classes, names)
         counts, counts_from = _counts(test, calibration_rows, n_classes)
         aligned = replace(test, class_names=names)
         codes = _group_codes(test, "test")
-        return cls(aligned, ids, codes, counts, counts_from, test.equal_group_weight and codes is not None, {})
+        weighted = test.equal_group_weight and codes is not None
+        return cls(aligned, ids, codes, counts, counts_from, weighted, strata, {})
 
     def score(self, model: ShortlistReranker) -> tuple[Ranking, Evaluation]:
         if model.uses_all_scores:
@@ -294,7 +304,8 @@ class _TestRows:
         return ranking, self._evaluated(ranking)
 
     def _evaluated(self, ranking: Ranking) -> Evaluation:
-        return evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
+        groups = self.groups if self.weighted else None
+        return evaluate(ranking, self.labels, self.class_counts, groups=groups, strata=self.strata)
 
 
 def _counts(test: ScoreSet, calibration_rows: _CalibrationRows, n_classes: int) -> tuple[FloatArray, str]:

@@ -111,7 +111,7 @@ def judge_auto(
     errors = _errors(checks, rows, overall.gain, answer)
     return Verdict(
         _with_errors(answer, errors),
-        "Extended with few terms" if question.few_terms else title_of(question.mode),
+        "Extended (few terms)" if question.few_terms else title_of(question.mode),
         question.mode,
         not kept,
         overall,

@@ -23,7 +23,7 @@ STEPS = {
     "classwise": ("Offsets", "base"),
     "separable": ("Offsets, temperature, count slope", "classwise"),
     "pairwise": ("Pairwise", "separable"),
-    "few_terms": ("Extended with few terms", "separable"),
+    "few_terms": ("Extended (few terms)", "separable"),
     "extended": ("Extended", "separable"),
 }
 

@@ -174,29 +174,29 @@ def _headline(verdict: Verdict) -> str:
 
 
 def _measured(verdict: Verdict, overall: StratumGain) -> str:
-    name, gain = verdict.correction, overall.gain.in_points()
+    name, gain = f"the {verdict.correction} correction", overall.gain.in_points()
     if verdict.recommends:
-        sentence = f"{_imperative(verdict)}: {_before_and_after(verdict, overall)}."
-    elif overall.direction < 0:
-        sentence = f"Keep the base order: {name} costs accuracy, {gain}."
-    elif verdict.failed_test is not None and overall.direction > 0:
+        return f"{_imperative(verdict, name)}: {_before_and_after(verdict, overall)}.{_who_pays(verdict)}"
+    if overall.gain.gain == overall.gain.error == 0.0:
+        return f"Keep the base order: {name} makes no held-out row right or wrong."
+    if overall.direction < 0:
+        return f"Keep the base order: {name} costs accuracy, {gain}."
+    if verdict.failed_test is not None and overall.direction > 0:
         test = f"p = {verdict.failed_test.p_value:.2g}, {verdict.failed_test.level:g} is needed"
         return f"Not settled, so the base order is kept: {name} gained {gain}, but failed the likelihood test ({test})."
-    elif verdict.answer == TOO_FEW:
+    if verdict.answer == TOO_FEW:
         kept = "" if verdict.applied else ", so the base order is kept"
         return f"Too few rows to say{kept}: {name} gained {gain}, which may be chance."
-    elif verdict.more_units is not None:
+    if verdict.more_units is not None:
         return f"Keep the base order: {name} shows no measurable gain, {gain}."
-    else:
-        high = max(0.0, overall.gain.interval()[1])
-        sentence = f"Keep the base order: {name} gained {gain}, so more than {100 * high:.1f} points are unlikely."
-    return sentence + _who_pays(verdict)
+    high = signed_points(max(0.0, overall.gain.interval()[1])).lstrip("+")
+    return f"Keep the base order: {name} gained {gain}, so more than {high} points are unlikely."
 
 
-def _imperative(verdict: Verdict) -> str:
+def _imperative(verdict: Verdict, name: str) -> str:
     if verdict.basis is not None and verdict.basis.folds is None:
-        return f"{verdict.correction} helps"
-    return f"Use {verdict.correction}" if verdict.is_certain else f"Probably use {verdict.correction}"
+        return f"The{name.removeprefix('the')} helps"
+    return f"Use {name}" if verdict.is_certain else f"Probably use {name}"
 
 
 def _before_and_after(verdict: Verdict, overall: StratumGain) -> str:
@@ -254,7 +254,7 @@ def _over_offsets(verdict: Verdict) -> str:
     if verdict.over_offsets is None:
         return ""
     gain, low = verdict.over_offsets, verdict.over_offsets.interval()[0]
-    compared = f"Over offsets, a temperature and a slope in log counts, {verdict.correction} gains {gain.in_points()}"
+    compared = f"Compared with offsets, a temperature and a slope in log counts, accuracy changes by {gain.in_points()}"
     if low > 0 or not verdict.recommends:
         return f"{compared}."
     return f"{compared}, so this simpler correction may do as well."
@@ -266,8 +266,9 @@ def _missed(verdict: Verdict) -> str:
         return ""
     low, high = failed.log_likelihood.interval()
     return (
-        f"The test of auto was failed: p = {failed.p_value:.2g}, and {failed.level:g} is needed. The log-probability "
-        f"of the true class changed by {failed.log_likelihood.gain:+.3f} per row ({low:+.3f} to {high:+.3f})."
+        f"The test of auto was failed: p = {failed.p_value:.2g}, which allows for several tests and for rows that "
+        f"folds share, and {failed.level:g} is needed. The log-probability of the true class changed by "
+        f"{failed.log_likelihood.gain:+.3f} per row ({low:+.3f} to {high:+.3f})."
     )
 
 
