@@ -294,7 +294,9 @@ class _TestRows:
         return ranking, self._evaluated(ranking)
 
     def _evaluated(self, ranking: Ranking) -> Evaluation:
-        return evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
+        return evaluate(
+            ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None, base=False
+        )
 
 
 def _counts(test: ScoreSet, calibration_rows: _CalibrationRows, n_classes: int) -> tuple[FloatArray, str]:

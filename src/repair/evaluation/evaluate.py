@@ -1,6 +1,8 @@
 """``evaluate``: all metrics of one ranking, over covered rows and over all rows."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +48,9 @@ class Evaluation:
         Number of rows and of covered rows.
     weights : ndarray (n,)
         Weight of each row: 1, or 1/(group size).
+    base : Evaluation or None
+        The same candidates in base order.  None if the base scores are not known, or if the order is the
+        same.
     """
 
     rows: dict[str, AnyArray]
@@ -54,15 +59,20 @@ class Evaluation:
     n_rows: int
     n_covered: int
     weights: FloatArray
+    base: Evaluation | None = None
 
     def __str__(self) -> str:
-        """Return the table."""
+        """Return the table, with Base next to the ranking."""
+        parts = [self] if self.base is None else [self.base, self]
         rows = []
-        for name, value in self.conditional.items():
-            other = self.unconditional.get(name)
-            cells = [format_metric(value, name), "" if other is None else format_metric(other, name)]
+        for name in self.conditional:
+            values = [part.conditional[name] for part in parts] + [part.unconditional.get(name) for part in parts]
+            cells = ["" if value is None else format_metric(value, name) for value in values]
             rows.append([METRICS[name].title, *cells])
-        table = text_table(["metric", "covered rows", "all rows"], rows)
+        header = ["metric", "covered rows", "all rows"]
+        if self.base is not None:
+            header = ["metric", "Base, covered", "covered rows", "Base, all rows", "all rows"]
+        table = text_table(header, rows)
         return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}"
 
 
@@ -72,10 +82,12 @@ def evaluate(
     class_counts: ArrayLike | None = None,
     class_names: object = None,
     groups: object = None,
+    *,
+    base: bool = True,
 ) -> Evaluation:
     """Score a ranking against the true labels.
 
-    `evaluate_model` compares a model with the base order in one step.
+    The result of a model's ``rerank`` is shown next to Base, the same candidates in base order.
 
     Parameters
     ----------
@@ -93,6 +105,8 @@ def evaluate(
     groups : array_like (n,), optional
         Group of each row, such as its patient, document or session.  Pass it if rows are not
         independent: each row then weighs 1/(group size), so every group counts once.
+    base : bool, default True
+        Whether to evaluate the base order of the same candidates too.  Set it to False to save time.
 
     Returns
     -------
@@ -144,7 +158,11 @@ def evaluate(
     conditional["nll"] = mean_where(rows["nll"], inside, weights)
     unconditional = {**coverage, **_means(rows, ids, everywhere, weights)}
     unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
-    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights)
+    unranked = ranking.in_base_order() if base else None
+    compared = None
+    if unranked is not None:
+        compared = evaluate(replace(unranked, class_names=None), ids, counts, groups=codes, base=False)
+    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights, compared)
 
 
 def _strata(ids: IntArray, class_counts: FloatArray | None) -> dict[str, AnyArray]:
