@@ -43,14 +43,22 @@ def evaluate(
         given = with_vectors_for(reranker, file, embeddings).rows
         warn_of_fitted_rows(reranker, given)
         step()
-        shortlist = given.shortlist(reranker.state.n_candidates)
+        shortlist = given.shortlist(reranker.state.n_candidates, None, reranker.state.scale)
         rankings = {
             "base": Ranking.from_corrected(shortlist, shortlist.scores),
             "model": reranker.rerank(given.scores, embeddings=given.embeddings, dial=dial),
         }
         assert given.labels is not None  # a file without labels has raised an error already
         results = {
-            name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups, strata)
+            name: score(
+                ranking,
+                given.labels,
+                reranker.class_counts_,
+                file.class_names,
+                given.groups,
+                strata=strata,
+                base=False,
+            )
             for name, ranking in rankings.items()
         }
         step()

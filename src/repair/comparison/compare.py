@@ -305,7 +305,7 @@ class _TestRows:
 
     def _evaluated(self, ranking: Ranking) -> Evaluation:
         groups = self.groups if self.weighted else None
-        return evaluate(ranking, self.labels, self.class_counts, groups=groups, strata=self.strata)
+        return evaluate(ranking, self.labels, self.class_counts, groups=groups, strata=self.strata, base=False)
 
 
 def _counts(test: ScoreSet, calibration_rows: _CalibrationRows, n_classes: int) -> tuple[FloatArray, str]:

@@ -27,6 +27,7 @@ from repair.similarity import as_similarity
 from repair.stats.label_shares import LabelShares
 from repair.stats.row_weights import effective_number, renumbered, rows_in_own_group, tilted_weights
 from repair.validation.checks import (
+    ValueNames,
     are_names,
     as_array,
     check_class_names,
@@ -111,7 +112,7 @@ class CalibrationSet:
             _importance(rows, labels, table, groups),
             groups,
             unknown,
-            are_names(as_array(rows.labels, "labels")),
+            isinstance(names, ValueNames) or are_names(as_array(rows.labels, "labels")),
             None if isinstance(scores, Shortlist) else scores,
             _check_reference(rows, shortlist, names),
             scale,

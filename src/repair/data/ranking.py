@@ -108,12 +108,24 @@ class Ranking:
         return cls._of_blocks(shortlist, lambda rows, _: scores[rows])
 
     @classmethod
-    def from_scorer(cls, shortlist: Shortlist, scorer: Callable[[Shortlist], FloatArray]) -> "Ranking":
+    def from_scorer(
+        cls,
+        shortlist: Shortlist,
+        scorer: Callable[[Shortlist], FloatArray],
+        class_names: tuple[str, ...] | None = None,
+        class_counts: FloatArray | None = None,
+    ) -> "Ranking":
         """Rank by a function that returns the scores of some rows, applied block by block to stay in the cache."""
-        return cls._of_blocks(shortlist, lambda _, part: scorer(part))
+        return cls._of_blocks(shortlist, lambda _, part: scorer(part), class_names, class_counts)
 
     @classmethod
-    def _of_blocks(cls, shortlist: Shortlist, scores_of: Callable[[slice, Shortlist], FloatArray]) -> "Ranking":
+    def _of_blocks(
+        cls,
+        shortlist: Shortlist,
+        scores_of: Callable[[slice, Shortlist], FloatArray],
+        class_names: tuple[str, ...] | None = None,
+        class_counts: FloatArray | None = None,
+    ) -> "Ranking":
         blocks, shape = blocks_of(shortlist), shortlist.ids.shape
         kernels = kernels_for(shortlist.ids.size, shortlist.n_candidates)
         order, ids, ranked = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
@@ -126,7 +138,7 @@ class Ranking:
         map_row_blocks(fill, blocks)
         for array in (ids, ranked, order):
             array.setflags(write=False)  # nobody else holds these arrays, so no view is needed
-        return cls(ids, ranked, order, shortlist.n_classes, base_order_scores=shortlist.scores)
+        return cls(ids, ranked, order, shortlist.n_classes, class_names, None, class_counts, shortlist.scores)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -210,6 +222,20 @@ class Ranking:
         )
         beliefs = None if self.beliefs is None else _KeptBeliefs(self.beliefs, kept)
         return replace(self, ids=ids, scores=scores, order=order, beliefs=beliefs)
+
+    def in_base_order(self) -> "Ranking | None":
+        """Return the same candidates in base order, or None if base scores are not known or the order is the same."""
+        base = self.base_scores
+        if base is None or (self.order[:, 1:] > self.order[:, :-1]).all():
+            return None
+        back = np.argsort(self.order, axis=1, kind="stable")
+        return replace(
+            self,
+            ids=np.take_along_axis(self.ids, back, axis=1),
+            scores=np.take_along_axis(base, back, axis=1),
+            order=np.take_along_axis(self.order, back, axis=1),
+            beliefs=None,
+        )
 
     def to_frame(self, row_ids: Sequence[Any] | None = None, *, kind: str = "pandas") -> Any:
         """Return the ranking as a long data frame: one line per candidate, best first within each row.

@@ -49,9 +49,10 @@ class ScoreSet:
     groups : array_like (n,), optional
         Group of each row, such as its patient, document or session.  Pass it if rows are not
         independent: folds, subsamples, bootstraps and tests then keep groups whole.
-    class_names : sequence of str, optional
-        One distinct name per class, in the order of the score columns.  If `scores` is a data frame
-        with named columns, the default is those names.
+    class_names : sequence of str, int or bool, optional
+        One distinct name per class, in the order of the score columns, such as ``classes_`` of a
+        scikit-learn classifier.  If these are whole numbers or booleans, labels are such values, too.
+        If `scores` is a data frame with named columns, the default is those names.
     class_groups : array_like (K,), optional
         Group of each class, such as its parent in a taxonomy.  Shrinkage pulls class offsets
         towards the mean of their group.  By default all classes are one group.  Pass it if offsets

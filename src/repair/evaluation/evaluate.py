@@ -1,6 +1,8 @@
 """``evaluate``: all metrics of one ranking, over covered rows and over all rows."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +54,9 @@ class Evaluation:
         The names of the strata.
     strata_rule : str
         Which classes they are, in one sentence, or an empty string without class counts.
+    base : Evaluation or None
+        The same candidates in base order.  None if the base scores are not known, or if the order is the
+        same.
     """
 
     rows: dict[str, AnyArray]
@@ -63,15 +68,20 @@ class Evaluation:
     ids: IntArray
     strata: tuple[str, ...] = STRATA["paper"]
     strata_rule: str = ""
+    base: Evaluation | None = None
 
     def __str__(self) -> str:
-        """Return the table."""
+        """Return the table, with Base next to the ranking."""
+        parts = [self] if self.base is None else [self.base, self]
         rows = []
-        for name, value in self.conditional.items():
-            other = self.unconditional.get(name)
-            cells = [format_metric(value, name), "" if other is None else format_metric(other, name)]
+        for name in self.conditional:
+            values = [part.conditional[name] for part in parts] + [part.unconditional.get(name) for part in parts]
+            cells = ["" if value is None else format_metric(value, name) for value in values]
             rows.append([METRICS[name].title, *cells])
-        table = text_table(["metric", "covered rows", "all rows"], rows)
+        header = ["metric", "covered rows", "all rows"]
+        if self.base is not None:
+            header = ["metric", "Base, covered", "covered rows", "Base, all rows", "all rows"]
+        table = text_table(header, rows)
         rule = f"\n{self.strata_rule}" if self.strata_rule else ""
         return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}{rule}"
 
@@ -82,11 +92,13 @@ def evaluate(
     class_counts: ArrayLike | None = None,
     class_names: object = None,
     groups: object = None,
+    *,
     strata: str | None = None,
+    base: bool = True,
 ) -> Evaluation:
     """Score a ranking against the true labels.
 
-    `evaluate_model` compares a model with the base order in one step.
+    The result of a model's ``rerank`` is shown next to Base, the same candidates in base order.
 
     Parameters
     ----------
@@ -107,6 +119,8 @@ def evaluate(
     strata : {"paper", "mass", "counts"}, optional
         How classes are divided by their counts, as in `class_strata`.  Use ``"paper"`` to reproduce the
         paper, and ``"counts"`` for few, medium and many examples instead of rare and frequent.
+    base : bool, default True
+        Whether to evaluate the base order of the same candidates too.  Set it to False to save time.
 
     Returns
     -------
@@ -166,7 +180,13 @@ def evaluate(
     conditional["nll"] = mean_where(rows["nll"], inside, weights)
     unconditional = {**coverage, **_means(rows, names, ids, everywhere, weights)}
     unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
-    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights, ids, names, rule)
+    unranked = ranking.in_base_order() if base else None
+    compared = None
+    if unranked is not None:
+        compared = evaluate(replace(unranked, class_names=None), ids, counts, groups=codes, strata=strata, base=False)
+    return Evaluation(
+        rows, conditional, unconditional, len(ids), int(inside.sum()), weights, ids, names, rule, compared
+    )
 
 
 def _means(

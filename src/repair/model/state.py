@@ -18,6 +18,7 @@ from repair.model.correction import Correction
 from repair.model.fingerprint import Fingerprint
 from repair.model.shrinkage import Shrinkage
 from repair.stats.label_shares import LabelShares
+from repair.validation.checks import ValueNames
 
 if TYPE_CHECKING:  # a model that is loaded has none of these, and should not wait for their import
     from repair.model.tuning_records import AutoChoice, GridSearchResult, HeadLossTest
@@ -166,5 +167,8 @@ class FittedState:
 
     @lazy
     def names(self) -> AnyArray:
-        """Return the class names, with '' as the last entry, which id −1 selects."""
-        return np.array([*(self.correction.table.class_names or ()), ""])
+        """Return the class names (or values), with '' (or −1) as the last entry, which id −1 selects."""
+        names = self.correction.table.class_names
+        if isinstance(names, ValueNames):
+            return names.values
+        return np.array([*(names or ()), ""])

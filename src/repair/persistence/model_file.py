@@ -145,6 +145,7 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         ],
         "similarity": similarity_kind(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
+        "class_values": getattr(correction.table.class_names, "kind", "text"),
         "summary": asdict(state.summary),
         "choice": plain(state.choice),
         "shrinkage": None

@@ -21,6 +21,7 @@ from repair.persistence.field_reader import FieldReader
 from repair.similarity import DenseSimilarity, FunctionSimilarity, Similarity, SparseSimilarity, as_similarity
 from repair.terms.registry import choose_fixed_terms, names_of, term_class, term_named
 from repair.terms.term import Term
+from repair.validation.checks import ValueNames
 
 __all__ = [
     "class_arrays",
@@ -69,7 +70,7 @@ def read_class_table(reader: FieldReader, n_classes: int, similarity: Any) -> Cl
         n_classes,
         class_counts=reader.optional_vector("class_counts", n_classes, low=0.0),
         similarity=_similarity(reader, n_classes, similarity),
-        class_names=reader.names("class_names", n_classes),
+        class_names=_read_names(reader, n_classes),
         weight_norms=reader.optional_vector("weight_norms", n_classes, low=0.0),
         class_groups=reader.optional_codes("class_groups", n_classes),
         class_weights=reader.optional_vector("class_weights", n_classes, low=0.0),
@@ -210,6 +211,18 @@ def read_choice(reader: FieldReader) -> Choice:
     if terms is not None and not all(isinstance(name, str) for name in terms):
         raise reader.refuse(f"choice.terms is {terms!r}, not a list of names")
     return Choice(**{**given, **({} if terms is None else {"terms": tuple(terms)})})
+
+
+def _read_names(reader: FieldReader, n_classes: int) -> tuple[str, ...] | None:
+    """Read the class names, which may stand for whole numbers or booleans."""
+    names = reader.names("class_names", n_classes)
+    kind = reader.text("class_values") if reader.has("class_values") else "text"
+    if kind == "text" or names is None:
+        return names
+    fits = {"int": lambda name: name.removeprefix("-").isdecimal(), "bool": lambda name: name in ("True", "False")}
+    if kind not in fits or not all(map(fits[kind], names)):
+        raise reader.refuse(f"class_values is {kind!r}, which does not fit the class names")
+    return ValueNames(names, kind)
 
 
 def read_scale(reader: FieldReader) -> ScoreScale:

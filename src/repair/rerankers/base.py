@@ -177,9 +177,12 @@ class ShortlistReranker(FittedAttributes):
 
     def _ranked(self, shortlist: Shortlist, adjustments: Adjustments) -> Ranking:
         correction = self._correction()
-        ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments))
-        state = self.state
-        ranking = replace(ranking, class_names=correction.table.class_names, class_counts=state.class_counts)
+        ranking = Ranking.from_scorer(
+            shortlist,
+            lambda rows: correction.scores_of(rows, adjustments),
+            correction.table.class_names,
+            self.state.class_counts,
+        )
         if correction.strength != 1.0 or not adjustments.beliefs_only:
             ranking = replace(ranking, beliefs=Beliefs(correction, shortlist, adjustments, ranking.order))
         return ranking
@@ -201,7 +204,10 @@ class ShortlistReranker(FittedAttributes):
         best = self.rerank(
             scores, embeddings=embeddings, dial=dial, target_prior=target_prior, class_costs=class_costs
         ).best
-        return self.state.names[best] if self.state.labels_are_names else best.astype(np.int64)
+        if not self.state.labels_are_names:
+            return best.astype(np.int64)
+        names = self.state.names[best]
+        return names.astype(bool) if names.dtype == object and (best >= 0).all() else names
 
     def predict_proba(
         self,

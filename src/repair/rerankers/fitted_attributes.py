@@ -34,7 +34,8 @@ class FittedAttributes:
     def classes_(self) -> AnyArray:
         """The classes in the order of the score columns, as names if the labels were names, else as ids."""
         if self.state.labels_are_names:
-            return self.state.names[:-1]
+            names = self.state.names[:-1]
+            return names.astype(bool) if names.dtype == object else names
         return np.arange(self.state.correction.table.n_classes)
 
     @property
