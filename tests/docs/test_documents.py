@@ -89,7 +89,7 @@ def test_the_page_about_integrations_runs_and_prints_what_it_quotes(repository, 
     monkeypatch.chdir(tmp_path)
     page, names = repository / "docs/integrations.md", {}
     blocks = python_blocks(page)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         exec(compile(block, "integrations.md", "exec"), names)
     printed = capsys.readouterr().out
