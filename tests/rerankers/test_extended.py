@@ -535,3 +535,12 @@ def test_there_are_two_kinds_of_index(embedded):
         ExtendedOptions(neighbour_index="fast")
     with pytest.raises(InputError, match=r"shortlist_tau is -1.0"):
         ExtendedOptions(shortlist_tau=-1.0)
+
+
+def test_a_column_that_is_constant_up_to_rounding_does_not_stop_the_solver():
+    """With two classes, score_by_frequency has equal values for both candidates of a row."""
+    rng = np.random.default_rng(42)
+    lead = rng.normal(size=80) * 0.4
+    model = Reranker("extended", n_candidates=2, terms=("score_by_frequency",))
+    model.fit(np.column_stack([lead, -lead]), rng.integers(0, 2, size=80), class_counts=[43, 57])
+    assert model.converged_
