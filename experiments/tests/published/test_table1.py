@@ -167,7 +167,7 @@ def test_wrong_labels_and_names_are_refused(author_files, tmp_path):
         run_table1(author_files, ["imagenet"])
     with pytest.raises(InputError, match="'REPAIR' is not one of our methods"):
         run_table1(author_files, without=["REPAIR"])
-    with pytest.raises(InputError, match="no data set of Table 1 has its score files: .*missing"):
+    with pytest.raises(InputError, match=r"no data set of Table 1 has its score files: .*missing"):
         run_table1(tmp_path)
 
 

@@ -179,7 +179,7 @@ class Source:
         for layout in self.layouts:
             if not layout.problems(path):
                 return self._found(path, layout)
-        raise InputError(f"{self._closest([(path, one) for one in self.layouts], [path])}{GET_FROM}{self.home}")
+        raise InputError(f"{self._closest([(path, one) for one in self.layouts], [])}{GET_FROM}{self.home}")
 
     @property
     def folder_names(self) -> tuple[str, ...]:
