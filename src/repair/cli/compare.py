@@ -53,7 +53,7 @@ def compare(
         typer.Option(
             metavar="NAME:PARAMETER=VALUE,…",
             help="A method with hyperparameters, such as repair:lambda_a=0.5,lambda_theta=0.01,alpha=0.3 (repair is "
-            "the paper's name of pairwise). Repeat the option for several. Without --methods, they are compared with base.",
+            "the paper's name of pairwise). Repeat it for several. Without --methods, they are compared with base.",
         ),
     ] = None,
     method_file: Annotated[

@@ -75,7 +75,7 @@ def _decoded(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if error.start > len(content) - 4:  # a character that the window cuts
+        if len(content) == WINDOW and error.start > len(content) - 4:  # a character that the window cuts
             return content[: error.start].decode("utf-8-sig")
         raise InputError(f"{path.name} is not UTF-8 text") from None
 
