@@ -155,6 +155,8 @@ def fit(
 
     The gain is measured on held-out rows. Groups are held out as a whole.
     """
+    from dataclasses import replace
+
     from repair.cli.fit_summary import FitReport, held_out
     from repair.cli.inputs import check_output, read_calibration
     from repair.cli.output import show, show_json
@@ -174,6 +176,7 @@ def fit(
     texts = row_texts(file, text_column, examples)
     checked = CalibrationSet.build(file.rows, n_candidates)
     model.fit_checked(checked, progress=True)
+    model = model.with_state(replace(model.state, columns=file.columns.given()))
     measured = held_out(model, checked, seed)
     summary = FitReport(model, checked, measured.gain)
     model.save(out)

@@ -62,7 +62,8 @@ def rerank(
             other=kept_columns(file, rows, arrays=arrays),
             layout=layout or ("long" if file.layout == "long" else "lists"),
             row_name=file.row_name or "row",
-            base_scores=np.take_along_axis(shortlist.scores, ranking.order, axis=1),
+            columns=file.columns,
+            base_scores=reranker.state.scale.undo(np.take_along_axis(shortlist.scores, ranking.order, axis=1)),
         )
         step()
     changed = int((ranking.order[:, 0] > 0).sum())
