@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -173,3 +175,17 @@ def test_inspect_says_what_a_person_wants_to_know_first(german, repair):
     found = repair("inspect", table)
     assert "probabilities" in found.out
     assert "labels seem to be shifted" in found.out or "different class orders" in found.out
+
+
+def test_a_pipe_can_be_input_and_output(german):
+    model, test = german / "m.safetensors", german / "pruefung.csv"
+    command = [sys.executable, "-c", "from repair.cli.entry import main; main()"]
+    fit = [*command, "fit", "-", "-o", model, "--mode", "classwise", *GERMAN]
+    subprocess.run(fit, input=(german / "eichung.csv").read_bytes(), check=True, capture_output=True)
+    done = subprocess.run(
+        [*command, "rerank", model, "-", "-o", "-"], input=test.read_bytes(), check=True, capture_output=True
+    )
+    lines = done.stdout.decode("utf-8").splitlines()
+    assert len(lines) == 1 + 5 * 150
+    assert "Klasse" in lines[0]
+    assert b"note: reranked 150 rows" in done.stderr

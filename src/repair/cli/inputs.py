@@ -9,6 +9,7 @@ from typing import Any
 
 from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
+from repair.cli.pipes import from_pipe
 from repair.cli.similarities import build_similarity
 from repair.data.score_set import ScoreSet
 from repair.errors import InputError, InputWarning, warn_user
@@ -43,6 +44,7 @@ def read_rows(
     remembered: ColumnNames | None = None,
 ) -> ScoreFile:
     """Read a score file and print its notes.  A file that `repair rerank` wrote raises an error."""
+    path = from_pipe(path)
     columns = ColumnNames(
         row=options.row_column,
         candidate=options.candidate_column,
@@ -100,6 +102,7 @@ def read_pair(
     """Read two score files with the same classes in the same order."""
     table = read_classes(classes, rows)
     others = replace(rows, labels=test_labels)
+    calibration = from_pipe(calibration)  # it may be read twice
     first = read_rows(calibration, rows, classes=table)
     # Without a class table, the classes are those that occur in either file.
     second = read_rows(test, others, class_names=first.class_names, append=table is None, need_labels=need_labels)

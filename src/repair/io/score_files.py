@@ -23,7 +23,7 @@ from repair.io.long_form import read_long
 from repair.io.ranking_marks import RANKING_NOTE, ranking_in_arrays, ranking_in_table
 from repair.io.rows import Rows, without_unlabelled
 from repair.io.similarity_files import read_similarity
-from repair.io.table_readers import CsvFormat, FileTable, read_table
+from repair.io.table_readers import CsvFormat, FileTable, frame_table, read_table
 from repair.io.wide_lists import with_lists
 from repair.validation.checks import check_choice, check_class_names
 
@@ -87,7 +87,7 @@ class ScoreFile:
 
 
 def read_score_set(
-    path: Path,
+    path: Path | Any,
     *,
     classes: ClassFile | None = None,
     columns: ColumnNames | None = None,
@@ -104,9 +104,10 @@ def read_score_set(
 
     Parameters
     ----------
-    path : path
+    path : path, or data frame of pandas, polars or Arrow
         ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.jsonl`` (these three also ``.gz``), ``.parquet``,
-        ``.arrow`` or ``.feather``.
+        ``.arrow`` or ``.feather``.  A data frame may have any layout that a table may have, such as one
+        line per candidate.
     classes : ClassFile, optional
         The class table (`read_class_table`).  Its names decide which columns are classes.
     columns : ColumnNames, optional
@@ -155,7 +156,8 @@ def read_score_set(
         names = check_class_names(class_names, len(class_names))
     index = ClassIndex(names, append=unknown_classes == "append")
     options = ColumnNames() if columns is None else columns
-    format_ = format_of(path)
+    frame = frame_table(path)
+    format_, path = (format_of(path), path) if frame is None else (frame.format, frame.path)
     with_arrays = format_.is_arrays and labels_path is not None and format_of(labels_path).is_arrays
     label_file = None if labels_path is None or with_arrays else read_labels(labels_path, options, csv_format)
     more = _array_labels(labels_path) if with_arrays else {}
@@ -167,7 +169,7 @@ def read_score_set(
             rows = _with_labels(rows_of_arrays({**arrays, **more}, index), label_file)
             present = "the file has no array 'labels'"
         else:
-            table = read_table(path, csv_format)
+            table = read_table(path, csv_format) if frame is None else frame
             if remembered is not None:
                 options = options.completed_by(remembered, table.names)
             ranking = ranking_in_table(table.names, options)

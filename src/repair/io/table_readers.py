@@ -29,7 +29,7 @@ from repair.io.formats import (
 from repair.io.json_depth import refuse_deep_json
 from repair.validation.checks import check_choice
 
-__all__ = ["CsvFormat", "FileTable", "read_table"]
+__all__ = ["CsvFormat", "FileTable", "frame_table", "read_table"]
 
 #: Number of bytes that are parsed at a time.  If a line is longer, the whole file becomes one block.
 BLOCK = 1 << 22
@@ -138,6 +138,19 @@ def read_table(path: Path, csv_format: CsvFormat | None = None) -> FileTable:
     if columns.num_rows == 0 or columns.num_columns == 0:
         raise InputError("there are no rows; write at least one row")
     return FileTable(fspath(path), format_, columns)
+
+
+def frame_table(frame: Any) -> FileTable | None:
+    """Return a data frame of pandas, polars or Arrow as a table, or None for anything else, such as a path."""
+    if isinstance(frame, str | os.PathLike) or not hasattr(frame, "__arrow_c_stream__"):
+        return None
+    pa = needs_arrow("data frames as")
+    is_pandas = hasattr(frame, "iloc")
+    columns = pa.Table.from_pandas(frame, preserve_index=False) if is_pandas else pa.table(frame)
+    _check_distinct(columns.column_names)
+    if columns.num_rows == 0 or columns.num_columns == 0:
+        raise InputError("the data frame has no rows; pass at least one row")
+    return FileTable("the data frame", FileFormat("arrow"), columns)
 
 
 def _read_csv(path: Path, format_: FileFormat) -> Any:
