@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from repair import InputError, Ranking, Reranker, ScoreSet, Shortlist, compare, evaluate, load
+from repair.io import ColumnNames, read_score_set
 
 
 @pytest.fixture
@@ -85,3 +86,24 @@ def test_classes_may_be_numbers_or_booleans_as_in_scikit_learn(values, tmp_path)
 def test_mixed_class_names_are_refused():
     with pytest.raises(InputError, match=r"class_names\[1\] is 'a', not text|class_names\[0\] is 1, not text"):
         Reranker("classwise").fit([[1.0, 0.0]], [0], class_names=[1, "a"])
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow"])
+def test_a_long_frame_is_read_and_a_ranking_of_it_has_its_row_ids(kind):
+    library = pytest.importorskip({"arrow": "pyarrow"}.get(kind, kind))
+    columns = {"query": ["a", "a", "b", "b"], "class": ["x", "y", "y", "x"], "score": [1.0, 3.0, 2.0, 1.5],
+               "label": ["y", "y", None, None]}  # fmt: skip
+    frame = library.table(columns) if kind == "arrow" else library.DataFrame(columns)
+    if kind == "pandas":
+        frame.index = [7, 5, 3, 1]  # the index is not a column
+    read = read_score_set(frame, class_names=["x", "y"])
+    assert read.rows.scores.ids.tolist() == [[1, 0]]
+    assert read.rows.labels.tolist() == ["y"]
+    assert read.notes == ("1 rows have no label and are left out (b)",)
+    everything = read_score_set(frame, class_names=["x", "y"], need_labels=False)
+    assert everything.row_ids.tolist() == ["a", "b"]
+    with pytest.raises(InputError, match="the data frame: there is no column 'id' for the row"):
+        read_score_set(frame, columns=ColumnNames(row="id", score="score", candidate="class"))
+    bad = {**columns, "score": ["1", "2", "three", "4"]}
+    with pytest.raises(InputError, match="the data frame: row 2, column 'score' is 'three'"):
+        read_score_set(library.table(bad) if kind == "arrow" else library.DataFrame(bad), class_names=["x", "y"])

@@ -57,6 +57,7 @@ def test_every_type_gives_the_rankings_of_its_logits(drawn, score_type, convert,
         model, expected = fit(scores, labels, score_type=score_type), fit(logs, labels)
     model.save(tmp_path / "model.safetensors")
     wanted = expected.rerank(logs)
+    np.testing.assert_allclose(model.state.scale.undo(model.state.scale.apply(convert(logs))), convert(logs))
     for one in (model, load(tmp_path / "model.safetensors")):
         assert (one.rerank(scores).ids == wanted.ids).all()
         np.testing.assert_allclose(one.rerank(scores).probabilities, wanted.probabilities, atol=1e-9)

@@ -166,6 +166,8 @@ def fit(
 
     The gain is measured on held-out rows. Groups are held out as a whole.
     """
+    from dataclasses import replace
+
     from repair.cli.fit_summary import FitReport, judge_fit
     from repair.cli.inputs import check_output, read_calibration
     from repair.cli.output import show, show_json
@@ -185,6 +187,7 @@ def fit(
     texts = row_texts(file, text_column, examples)
     checked = CalibrationSet.build(file.rows, n_candidates)
     model.fit_checked(checked, progress=True)
+    model = model.with_state(replace(model.state, columns=file.columns.given()))
     judged = judge_fit(model, checked, seed, strata)
     summary = FitReport(model, checked, judged.verdict)
     model.save(out)

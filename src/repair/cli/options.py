@@ -133,6 +133,21 @@ class RowOptions:
         ),
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=ROWS)] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Character between the fields of CSV files. Default: that of the ending, or a semicolon, tab or | if "
+            "only this one is in the header.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            help="Decimal sign of CSV files, . or ,. Default: a comma if fields are separated by semicolons.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
     score_type: Annotated[
         str | None,
         typer.Option(
@@ -167,6 +182,13 @@ class ClassOptions:
         str | None,
         typer.Option(
             help="Column of class names in --classes, if it does not have a usual name such as class.",
+            rich_help_panel=CLASSES,
+        ),
+    ] = None
+    count_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of training counts in --classes, if it does not have a usual name such as count.",
             rich_help_panel=CLASSES,
         ),
     ] = None

@@ -12,11 +12,12 @@ from repair._utils.progress import progress_bar
 from repair.comparison.numbers import Setup
 from repair.comparison.resampled_metrics import metric_values, resample_metrics
 from repair.comparison.result import Comparison
+from repair.data.duplicates import in_both
 from repair.data.ranking import Ranking
 from repair.data.score_set import ScoreSet, on_one_scale
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
-from repair.errors import InputError
+from repair.errors import InputError, InputWarning, warn_user
 from repair.evaluation.evaluate import Evaluation, evaluate
 from repair.rerankers.base import ShortlistReranker
 from repair.similarity import as_similarity
@@ -35,6 +36,8 @@ from repair.validation.names import class_vector, column_names
 
 __all__ = ["compare"]
 
+#: Rows are compared by the scores of this many candidates.
+SHARED_WIDTH = 10
 TUNINGS = ("once", "each_trial")
 
 Progress = Callable[[int, int, str], object]
@@ -145,6 +148,7 @@ def compare(
     calibration, test = on_one_scale(calibration, test)
     calibration_rows = _CalibrationRows.build(calibration, names, n_classes)
     test_rows = _TestRows.build(test, calibration_rows, strata)
+    _warn_of_shared_rows(calibration, test)
     # One seed for the bootstrap and one per trial.  With more trials, the first ones stay the same.
     seeds = np.random.SeedSequence(check_count(random_state, "random_state", low=0)).generate_state(trials + 1).tolist()
     setup = Setup(
@@ -305,7 +309,20 @@ class _TestRows:
 
     def _evaluated(self, ranking: Ranking) -> Evaluation:
         groups = self.groups if self.weighted else None
-        return evaluate(ranking, self.labels, self.class_counts, groups=groups, strata=self.strata, base=False)
+        ids_only = replace(ranking, class_names=None)  # the labels are ids already
+        return evaluate(ids_only, self.labels, self.class_counts, groups=groups, strata=self.strata, base=False)
+
+
+def _warn_of_shared_rows(calibration: ScoreSet, test: ScoreSet) -> None:
+    """Warn if test rows have the scores of calibration rows, beyond what chance gives."""
+    width = min(SHARED_WIDTH, _class_number(calibration))
+    _, shared = in_both(calibration.given_shortlist(width), test.given_shortlist(width))
+    if shared:
+        warn_user(
+            f"{shared} of {len(test)} test rows have the scores of a calibration row, so figures may be optimistic; "
+            "remove these rows from one of the sets",
+            InputWarning,
+        )
 
 
 def _counts(test: ScoreSet, calibration_rows: _CalibrationRows, n_classes: int) -> tuple[FloatArray, str]:

@@ -137,6 +137,16 @@ class ScoreScale:
             )
         return self._converted(values, real)
 
+    def undo(self, converted: FloatArray) -> FloatArray:
+        """Return scores of the type `kind`, with values at the floor for those that were below it."""
+        if self.kind == DISTANCES:
+            return -converted
+        if self.kind == SIGMOID:
+            result: FloatArray = 1.0 / (1.0 + np.exp(-converted))
+            return result
+        factor = 100.0 if self.kind == PERCENT else 1.0
+        return factor * np.exp(converted) if self.converts else converted
+
     def _converted(self, values: FloatArray, real: BoolArray) -> FloatArray:
         numbers = np.where(real, values, 1.0)
         if self.kind == DISTANCES:

@@ -7,6 +7,8 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
 from repair.data.calibration_set import CalibrationSet
+from repair.data.duplicates import distinctive, exact_duplicates, in_both
+from repair.data.duplicates import near_duplicates as has_near_duplicate
 from repair.data.score_scale import TITLES
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import (
@@ -16,8 +18,6 @@ from repair.data.suspicious_inputs import (
     look_like_probabilities,
     masked_row,
 )
-from repair.diagnosis.duplicates import distinctive, exact_duplicates, in_both
-from repair.diagnosis.duplicates import near_duplicates as has_near_duplicate
 from repair.stats.folds import FEWEST_GROUPS, FEWEST_ROWS
 from repair.stats.row_weights import effective_number
 

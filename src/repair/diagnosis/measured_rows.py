@@ -9,7 +9,7 @@ import numpy as np
 
 from repair._utils.arrays import BoolArray, FloatArray, IntArray
 from repair.data.calibration_set import CalibrationSet
-from repair.diagnosis.duplicates import copied_rows
+from repair.data.duplicates import copied_rows
 from repair.evaluation.head_tail_frontier import stratum_weights
 from repair.stats.folds import FOLDS
 from repair.stats.paired_gains import PairedGain, paired_gain

@@ -90,6 +90,8 @@ class FittedState:
         What the scores of the calibration rows looked like.  None in a file of an older version.
     scale : ScoreScale
         How the scores of new rows are converted before anything else.
+    columns : dict from str to str
+        Names of the columns of the calibration file by role, if the rows came from a file.
     search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
         Records of the tuning, if it ran in this process.  They are not saved.
     """
@@ -107,6 +109,7 @@ class FittedState:
     n_ranked: int = 0
     fingerprint: Fingerprint | None = None
     scale: ScoreScale = AS_THEY_ARE
+    columns: dict[str, str] = field(default_factory=dict)
     search: GridSearchResult | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None

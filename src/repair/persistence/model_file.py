@@ -29,6 +29,7 @@ from repair.persistence.stored_parts import (
     class_arrays,
     read_choice,
     read_class_table,
+    read_columns,
     read_scale,
     read_shrinkage,
     read_summary,
@@ -152,6 +153,7 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
         "scale": {"kind": state.scale.kind, "floor": state.scale.floor},
+        "columns": dict(state.columns),
         "fingerprint": describe_fingerprint(state.fingerprint),
         "row_level_content": correction.holds_rows,
     }
@@ -206,6 +208,7 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         n_ranked=n_ranked,
         fingerprint=read_fingerprint(reader, n_classes),
         scale=read_scale(reader),
+        columns=read_columns(reader),
     )
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "class_arrays",
     "read_choice",
     "read_class_table",
+    "read_columns",
     "read_scale",
     "read_shrinkage",
     "read_summary",
@@ -35,6 +36,9 @@ __all__ = [
     "similarity_kind",
     "term_arrays",
 ]
+
+#: Roles of the columns of a score file whose names a model remembers.
+COLUMN_ROLES = ("row", "candidate", "score", "label", "group", "weight")
 
 
 def class_arrays(table: ClassTable) -> dict[str, AnyArray | None]:
@@ -223,6 +227,15 @@ def _read_names(reader: FieldReader, n_classes: int) -> tuple[str, ...] | None:
     if kind not in fits or not all(map(fits[kind], names)):
         raise reader.refuse(f"class_values is {kind!r}, which does not fit the class names")
     return ValueNames(names, kind)
+
+
+def read_columns(reader: FieldReader) -> dict[str, str]:
+    """Read the names of the columns of the calibration file."""
+    columns = reader.mapping("columns") if reader.has("columns") else {}
+    for role, name in columns.items():
+        if role not in COLUMN_ROLES or not isinstance(name, str):
+            raise reader.refuse(f"columns.{role} is {name!r}, not the name of a column with a known role")
+    return columns
 
 
 def read_scale(reader: FieldReader) -> ScoreScale:

@@ -68,16 +68,17 @@ class OnRescaledScores(ShortlistReranker):
         """Return an unfitted copy whose inner reranker has the values that its fit chose."""
         return self.clone(inner=self._model().with_chosen_parameters(choice))
 
-    def rerank(self, scores: ArrayLike | Shortlist, **options: Any) -> Ranking:
+    def rerank(self, scores: ArrayLike | Shortlist | ScoreSet, **options: Any) -> Ranking:
         """Rank raw shortlists by the corrected rescaled scores."""
-        raw = scores if isinstance(scores, Shortlist) else Shortlist.from_scores(scores, self.n_candidates)
+        rows = scores if isinstance(scores, ScoreSet) else ScoreSet(scores)
+        raw = rows.given_shortlist(self.n_candidates)
         ranking = self._model().rerank(self._rescaled(raw), **options)
         # The inner ranking starts from another base order, so its scores are put back into the raw one by class id.
         ranked, raw_order = np.argsort(ranking.ids, axis=1), np.argsort(np.argsort(raw.ids, axis=1), axis=1)
         by_id = np.take_along_axis(ranking.scores, ranked, axis=1)
         return Ranking.from_scores(raw, np.take_along_axis(by_id, raw_order, axis=1))
 
-    def predict(self, scores: ArrayLike | Shortlist, **options: Any) -> Any:
+    def predict(self, scores: ArrayLike | Shortlist | ScoreSet, **options: Any) -> Any:
         """Return the first class of each row, as a class id."""
         return self.rerank(scores, **options).best.astype(np.int64)
 

@@ -27,7 +27,7 @@ def distinctive(shortlist: Shortlist) -> BoolArray:
     --------
     >>> import numpy as np
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import distinctive
+    >>> from repair.data.duplicates import distinctive
     >>> scores = np.random.default_rng(0).normal(size=(100, 3))
     >>> bool(distinctive(Shortlist.from_scores(scores, 3)).all())
     True
@@ -69,7 +69,7 @@ def exact_duplicates(
     --------
     >>> import numpy as np
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import exact_duplicates
+    >>> from repair.data.duplicates import exact_duplicates
     >>> scores = np.array([[2.0, 1.0], [2.0, 1.0], [2.0, 1.0], [0.5, 1.0]])
     >>> exact_duplicates(Shortlist.from_scores(scores, 2), np.array([0, 0, 1, 1]), None, scores).tolist()
     [True, True, False, False]
@@ -96,7 +96,7 @@ def near_duplicates(shortlist: Shortlist, groups: IntArray | None) -> BoolArray:
     Examples
     --------
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import near_duplicates
+    >>> from repair.data.duplicates import near_duplicates
     >>> near_duplicates(Shortlist.from_scores([[2.0, 1.0], [0.5, 1.0], [2.0, 1.0 + 1e-9]], 2), None).tolist()
     [True, False, True]
     """
@@ -112,7 +112,7 @@ def in_both(calibration: Shortlist, test: Shortlist) -> tuple[int, int]:
     --------
     >>> import numpy as np
     >>> from repair import Shortlist
-    >>> from repair.diagnosis.duplicates import in_both
+    >>> from repair.data.duplicates import in_both
     >>> shortlist = Shortlist.from_scores(np.random.default_rng(0).normal(size=(9, 5)), 5)
     >>> in_both(shortlist, shortlist.take([1, 1]))
     (1, 2)
