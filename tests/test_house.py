@@ -9,6 +9,7 @@ import pytest
 #: Rooms that use the others through their public names only.
 SATELLITES = (
     "cli",
+    "serving",
     "report",
     "demo",
     "integrations",

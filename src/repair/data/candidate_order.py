@@ -70,12 +70,12 @@ def base_order(ids: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]
         raise refuse_score(float(scores[row, column]), f"candidate scores[{row}, {column}]")
     ids = np.where(empty, PAD_ID, ids).astype(np.int32)
     scores = np.where(empty, PAD_SCORE, scores)
-    by_id = np.argsort(ids, axis=1, kind="stable")
-    ids, scores = np.take_along_axis(ids, by_id, axis=1), np.take_along_axis(scores, by_id, axis=1)
-    twice = (ids[:, 1:] == ids[:, :-1]) & (ids[:, 1:] != PAD_ID)
+    by_id = np.sort(ids, axis=1)
+    twice = (by_id[:, 1:] == by_id[:, :-1]) & (by_id[:, 1:] != PAD_ID)
     if twice.any():
         row, column = np.argwhere(twice)[0]
-        raise InputError(f"row {row} lists class {ids[row, column]} twice; keep one entry per candidate")
-    by_score = np.argsort(-scores, axis=1, kind="stable")
-    ids, scores = np.take_along_axis(ids, by_score, axis=1), np.take_along_axis(scores, by_score, axis=1)
-    return ids, scores
+        raise InputError(f"row {row} lists class {by_id[row, column]} twice; keep one entry per candidate")
+    order = np.lexsort((ids, -scores), axis=1)
+    if len(ids) == 1:  # `take` is several times as fast, which matters to services that rerank row by row
+        return ids.take(order), scores.take(order)
+    return np.take_along_axis(ids, order, axis=1), np.take_along_axis(scores, order, axis=1)

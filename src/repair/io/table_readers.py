@@ -29,7 +29,7 @@ from repair.io.formats import (
 from repair.io.json_depth import refuse_deep_json
 from repair.validation.checks import check_choice
 
-__all__ = ["CsvFormat", "FileTable", "frame_table", "read_table"]
+__all__ = ["CsvFormat", "FileTable", "frame_table", "parse_arrow", "read_table"]
 
 #: Number of bytes that are parsed at a time.  If a line is longer, the whole file becomes one block.
 BLOCK = 1 << 22
@@ -327,10 +327,33 @@ def _read_arrow(path: Path, format_: FileFormat) -> Any:
     import pyarrow as pa
 
     check_regular(path)
-    with parsing(format_.kind):
-        with pa.OSFile(fspath(path)) as file:
-            content = file.read_buffer()  # read only once, so the content that is checked is the content that is used
-        refuse_inflation(claimed_size(content), len(content))
+    with parsing(format_.kind), pa.OSFile(fspath(path)) as file:
+        content = file.read_buffer()  # read only once, so the content that is checked is the content that is used
+    return _parse_buffer(content, None)
+
+
+def parse_arrow(content: bytes, most_bytes: int) -> Any:
+    """Return the table in an Arrow file or stream that came from elsewhere, checked in full.
+
+    Content that claims to unpack to more than `most_bytes` raises an error before memory is allocated.
+    """
+    pa = needs_arrow(".arrow")
+    columns = _parse_buffer(pa.py_buffer(content), most_bytes)
+    with parsing("arrow"):
+        columns.validate(full=True)
+    return columns
+
+
+def _parse_buffer(content: Any, most_bytes: int | None) -> Any:
+    import pyarrow as pa
+
+    with parsing("arrow"):
+        size = claimed_size(content)
+        refuse_inflation(size, len(content))
+        if most_bytes is not None and size > most_bytes:
+            raise InputError(
+                f"{len(content)} bytes decompress to {size}, but the limit is {most_bytes}; send fewer rows"
+            )
         if bytes(content[: len(MAGIC)]) == MAGIC:
             return pa.ipc.open_file(content).read_all()
         return pa.ipc.open_stream(content).read_all()

@@ -28,7 +28,7 @@ from repair.model.fingerprint import Fingerprint
 from repair.model.state import FittedState
 from repair.persistence.model_file import ModelFile, write_model
 from repair.rerankers.beliefs import Beliefs
-from repair.rerankers.fitted_attributes import FittedAttributes
+from repair.rerankers.one_row import OneRowReranking
 from repair.validation.checks import as_array, check_count
 from repair.validation.names import align_columns
 from repair.validation.row_index import align_rows
@@ -39,7 +39,7 @@ __all__ = ["Scores", "ShortlistReranker"]
 Scores: TypeAlias = "ArrayLike | Shortlist | ScoreSet"
 
 
-class ShortlistReranker(FittedAttributes):
+class ShortlistReranker(OneRowReranking):
     """Base class of all rerankers: ``fit``, ``rerank``, ``predict``, ``predict_proba``, ``explain``, ``save``.
 
     A subclass implements ``learn``, which fits on a calibration set.  Its parameters are the arguments
