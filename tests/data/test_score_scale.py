@@ -174,7 +174,12 @@ def test_studies_convert_calibration_and_test_rows_alike(drawn):
         outcomes = [check.outcome for check in diagnosis.checks]
         frontier = head_tail_frontier(model, sets[1], labels[200:], dials=(0.5,))
         results.append(
-            (compared.full, round(diagnosis.separability.accuracy.gain, 6), outcomes, frontier.values["rare"].tolist())
+            (
+                compared.full,
+                round(diagnosis.separability.pairwise.accuracy.gain, 6),
+                outcomes,
+                frontier.values["rare"].tolist(),
+            )
         )
     assert results[0][0] == {name: pytest.approx(values, nan_ok=True) for name, values in results[1][0].items()}
     assert results[0][1:3] == results[1][1:3]
