@@ -82,7 +82,7 @@ def judge(
     errors = _errors(checks, rows, overall.gain, answer)
     return Verdict(
         _with_errors(answer, errors),
-        title_of(mode) + " with a dial" * (mode == "base" and applied),
+        "Dial" if mode == "base" and applied else title_of(mode),
         mode,
         applied,
         overall,
