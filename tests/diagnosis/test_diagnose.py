@@ -179,7 +179,9 @@ def verdict_of(gain, error, likelihood=0.01):
     after[rng.permutation(np.flatnonzero(before == 0))[:fixed]] = 1
     after[rng.permutation(np.flatnonzero(before == 1))[:broken]] = 0
     per_row = PairedGain(likelihood, 0.008, 399)
-    tried = CandidateResult(Choice("extended"), PairedGain(gain, error, 399), 0.2, after, log_likelihood=per_row)
+    tried = CandidateResult(
+        Choice("extended"), PairedGain(gain, error, 399), 0.2, after, log_likelihood=per_row, name="extended"
+    )
     return judge_auto(calibration, AutoChoice(base, (base, tried), "kept", PairedGain(0.0, 0.0, 399), 5))
 
 

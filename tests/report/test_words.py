@@ -51,7 +51,7 @@ def test_headlines_follow_the_interval(rows, diagnosis):
 
     kept = Reranker("base", n_candidates=6).fit(given.scores, given.labels, **given.optional_fields)
     assert headline(kept).startswith("Keep the base order: no correction was fitted.")
-    assert headline(kept, dial=20.0).startswith("Keep the base order: the Base with a dial correction costs accuracy")
+    assert headline(kept, dial=20.0).startswith("Keep the base order: the Dial correction costs accuracy")
 
 
 def test_a_model_with_the_dial_macro_has_a_report(rows, model, diagnosis):

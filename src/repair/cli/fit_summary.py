@@ -51,7 +51,8 @@ def _auto_measured(model: ShortlistReranker) -> bool:
 
     It is measured before a head-loss limit scales the correction down, and before the dial ``"macro"``.
     """
-    return model.dial_ != MACRO and (model.head_loss_ is None or model.mode_ == "base")
+    kept = model.auto_ is not None and model.auto_.chosen.keeps_base
+    return model.dial_ != MACRO and (model.head_loss_ is None or kept)
 
 
 class FitReport:

@@ -12,6 +12,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.checks import Check
 from repair.diagnosis.measured_rows import Basis, MeasuredRows, StratumGain
 from repair.diagnosis.verdict import (
+    BASE,
     FIX_ERRORS,
     KEEP_BASE,
     MORE_THAN_OFFSETS,
@@ -25,7 +26,7 @@ from repair.diagnosis.verdict import (
 from repair.model.tuning_records import AutoChoice, CandidateResult
 from repair.rerankers.methods import title_of
 from repair.stats.paired_gains import PairedGain
-from repair.tuning.auto import LEVEL
+from repair.tuning.auto import LEVEL, NAMES, SMALL
 
 __all__ = ["in_question", "judge", "judge_auto", "units_needed"]
 
@@ -37,6 +38,8 @@ TWO_SIDED, POWER = 0.05, 0.8
 TOO_FEW_ROWS = "RP111"
 #: Checks that look for copies of rows.
 COPIES = ("RP108", "RP109")
+#: The corrections that `auto` can choose.
+CHOOSABLE = NAMES[SMALL:]
 
 
 def judge(
@@ -70,9 +73,9 @@ def judge(
     Verdict
     """
     if rows is None:
-        return _unmeasured(mode, problem, checks, applied=mode != "base")
+        return _unmeasured(mode, problem, checks, applied=mode != BASE)
     overall = rows.macro() if macro else rows.overall()
-    applied = mode != "base" or bool((rows.after != rows.before).any())
+    applied = mode != BASE or bool((rows.after != rows.before).any())
     low, high = overall.gain.interval()
     if low > 0:
         answer = MORE_THAN_OFFSETS if over_offsets is not None and over_offsets.interval()[0] > 0 else WORTH_IT
@@ -82,7 +85,7 @@ def judge(
     errors = _errors(checks, rows, overall.gain, answer)
     return Verdict(
         _with_errors(answer, errors),
-        title_of(mode) + " with a dial" * (mode == "base" and applied),
+        "Dial" if mode == BASE and applied else title_of(mode),
         mode,
         applied,
         overall,
@@ -101,7 +104,7 @@ def judge_auto(
     """Return the verdict that follows from the choice of ``auto`` on these rows."""
     question = in_question(auto)
     if auto.gain is None or question is None:
-        return _unmeasured("base", "nothing was fitted, because there are too few rows or groups", checks)
+        return _unmeasured(BASE, "nothing was fitted, because there are too few rows or groups", checks)
     rows = MeasuredRows.held_out(calibration, question.hits, strata)
     overall, kept = rows.overall(), auto.chosen.keeps_base
     failed = _failed_test(auto, question) if kept else None
@@ -131,7 +134,7 @@ def in_question(auto: AutoChoice) -> CandidateResult | None:
     That is the one under which the held-out labels are most likely, as in the choice itself.  The one
     with the largest gain in accuracy would look better than it is, because it is the largest of several.
     """
-    tried = [candidate for candidate in auto.candidates if candidate.mode == "extended"]
+    tried = [candidate for candidate in auto.candidates if candidate.name in CHOOSABLE]
     if not auto.chosen.keeps_base:
         return next(candidate for candidate in tried if candidate.few_terms == auto.chosen.few_terms)
     return max(tried, key=lambda candidate: _likelihood(candidate).gain, default=None)
@@ -209,7 +212,7 @@ def _unmeasured(mode: str, problem: str, checks: Sequence[Check], *, applied: bo
 
 def _failed_test(auto: AutoChoice, question: CandidateResult) -> FailedTest | None:
     """Return the test that was failed, or None if it was passed and the base order was kept for its accuracy."""
-    p_value = min(candidate.p_value for candidate in auto.candidates if candidate.mode == "extended")
+    p_value = min(candidate.p_value for candidate in auto.candidates if candidate.name in CHOOSABLE)
     return None if p_value <= LEVEL else FailedTest(p_value, LEVEL, _likelihood(question))
 
 

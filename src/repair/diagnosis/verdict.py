@@ -16,6 +16,7 @@ from repair.stats.paired_gains import PairedGain, signed_points
 
 __all__ = [
     "ANSWERS",
+    "BASE",
     "FIX_ERRORS",
     "KEEP_BASE",
     "MORE_THAN_OFFSETS",
@@ -27,6 +28,8 @@ __all__ = [
     "Verdict",
 ]
 
+#: Name of the method that changes nothing.
+BASE = "base"
 FIX_ERRORS = "fix the errors first"
 TOO_FEW = "too few rows to say"
 KEEP_BASE = "keep the base order"
@@ -168,7 +171,7 @@ def _headline(verdict: Verdict) -> str:
         return _errors(verdict)
     if verdict.overall is None:
         return f"Too few rows to say whether a correction helps: {verdict.problem}."
-    if not verdict.applied and verdict.mode == "base":
+    if not verdict.applied and verdict.mode == BASE:
         return f"Keep the base order: no correction was fitted. Its accuracy is {_percent(verdict.overall.before)}."
     return _measured(verdict, verdict.overall)
 
@@ -273,7 +276,7 @@ def _missed(verdict: Verdict) -> str:
 
 
 def _what_would_change_it(verdict: Verdict) -> list[str]:
-    if verdict.overall is None or (not verdict.applied and verdict.mode == "base"):
+    if verdict.overall is None or (not verdict.applied and verdict.mode == BASE):
         return []
     listed = []
     gainers = [stratum for stratum in verdict.strata if stratum.direction > 0]

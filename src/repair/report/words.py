@@ -98,7 +98,7 @@ def _verdict(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagn
     if isinstance(evidence, NotApplicable):
         return diagnosis.verdict if auto else judge(None, model.mode_, problem=evidence.reason, checks=diagnosis.checks)
     dial = model.dial_ if evidence.dial is None else evidence.dial
-    kept = auto and model.mode_ == "base" and dial == 0.0
+    kept = auto and diagnosis.auto.chosen.keeps_base and dial == 0.0
     same = auto and evidence.folds is not None and model.head_loss_ is None and evidence.dial is None and dial != MACRO
     if kept or same:
         return diagnosis.verdict

@@ -28,7 +28,7 @@ from repair.terms.term import Term
 from repair.tuning.candidates import Candidate, ExtendedCandidate, FixedCandidate, HeldOut
 from repair.tuning.frequency_test import frequency_p_value
 
-__all__ = ["choose_mode"]
+__all__ = ["LEVEL", "NAMES", "SMALL", "choose_mode"]
 
 FOLDS = 5
 LEVEL = 0.05
