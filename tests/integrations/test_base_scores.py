@@ -64,7 +64,6 @@ def test_a_class_that_the_base_does_not_know_is_no_candidate():
     [
         (object(), "auto", "object has no decision_function or predict_proba"),
         (Decides([[1.0, 2.0, 3.0]]), "predict_proba", "Decides has no predict_proba"),
-        (Decides([[1.0, 2.0, 3.0]]), "score", "response_method is 'score'"),
     ],
 )
 def test_a_base_without_scores_is_refused(estimator, method, message):

@@ -1,6 +1,8 @@
 """`RerankedClassifier` with classifiers, labels, tables and searches of every kind."""
 
 import pickle
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -13,6 +15,7 @@ from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
@@ -182,7 +185,7 @@ def test_data_frames(kind, base, fitted):
     model = RerankedClassifier(base, reranker=CLASSWISE).fit(table, labels)
     assert model.feature_names_in_.tolist() == list("abcd")
     assert model.n_features_in_ == 4
-    if base is not None and not hasattr(base, "steps"):
+    if not hasattr(base, "steps"):
         np.testing.assert_array_equal(model.predict(table), fitted.predict(X))
 
 
@@ -362,6 +365,40 @@ def test_what_is_refused(changes, labels, message):
     model = RerankedClassifier(LogisticRegression()).set_params(**changes)
     with pytest.raises(InputError, match=message):
         model.fit(X, labels)
+
+
+def test_parameters_are_checked_before_the_base_is_fitted():
+    class Slow(LogisticRegression):
+        def fit(self, X, y, sample_weight=None):
+            raise AssertionError("the base was fitted")
+
+    for name, value in (
+        ("reranker", "pairwise"),
+        ("embedder", 3),
+        ("response_method", "predict"),
+        ("class_counts", {}),
+    ):
+        with pytest.raises(InputError, match=name):
+            RerankedClassifier(Slow()).set_params(**{name: value}).fit(X, y)
+
+
+def test_a_fit_that_fails_leaves_no_model():
+    model = RerankedClassifier(LogisticRegression(), reranker=CLASSWISE).fit(X, y)
+    with pytest.raises(InputError, match="y has 1 class"):
+        model.fit(X, np.full(len(y), "ant"))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+def test_a_frozen_base_must_be_fitted():
+    with pytest.raises(NotFittedError):
+        RerankedClassifier(FrozenEstimator(LogisticRegression())).fit(X, y)
+
+
+def test_without_scikit_learn_the_extra_is_named():
+    program = "import sys; sys.modules['sklearn'] = None; import repair.integrations.sklearn"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "MissingExtraError: RerankedClassifier needs the extra 'sklearn'" in done.stderr
 
 
 def test_sparse_embeddings_are_refused():

@@ -10,7 +10,6 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.errors import InputError, Remedy
-from repair.validation.checks import check_choice
 
 __all__ = ["RESPONSE_METHODS", "FittedBase", "class_codes", "floor_of"]
 
@@ -46,7 +45,6 @@ class FittedBase:
     @classmethod
     def of(cls, estimator: Any, columns: AnyArray, n_classes: int, method: str) -> FittedBase:
         """Choose the method of a fitted classifier, or raise an error if it has none."""
-        check_choice(method, "response_method", RESPONSE_METHODS)
         wanted = RESPONSE_METHODS[1:] if method == "auto" else (method,)
         found = next((name for name in wanted if hasattr(estimator, name)), None)
         if found is None:

@@ -12,20 +12,21 @@ from repair._utils.arrays import AnyArray, FloatArray
 from repair.data.ranking import Ranking
 from repair.data.score_set import ScoreSet
 from repair.errors import InputError, InputWarning, MissingExtraError, warn_user
-from repair.integrations.base_scores import FittedBase, class_codes
+from repair.integrations.base_scores import RESPONSE_METHODS, FittedBase, class_codes
 from repair.integrations.folds import folds_of, take_rows
+from repair.integrations.labels import checked_labels, classes_of, in_class_order, names_of, per_row
 from repair.integrations.out_of_fold import BaseRows, ScoredRows, cross_fitted, scored_by
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.reranker import Reranker
+from repair.validation.checks import check_choice
 
 try:
     from sklearn import get_config
     from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
     from sklearn.frozen import FrozenEstimator
-    from sklearn.utils import assert_all_finite, get_tags, indexable
+    from sklearn.utils import get_tags, indexable
     from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-    from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, has_fit_parameter
+    from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 except ImportError:
     raise MissingExtraError(
         "RerankedClassifier needs the extra 'sklearn' (scikit-learn 1.6 or newer): pip install 'repair-rerank[sklearn]'"
@@ -39,8 +40,8 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
 
     The correction is learned on rows that the base was not trained on.  By default that is cross-fitting:
     one copy of the base per fold scores the rows of that fold, the correction is fitted on all these
-    scores, and the base is then fitted once more on all rows.  There is one base and one correction, so
-    prediction costs as much as with the base alone, and ``reranker_`` can be explained, saved and exported.
+    scores, and the base is then fitted once more on all rows.  There is one base and one correction, so a
+    prediction runs a single base, and ``reranker_`` can be explained and saved.
 
     Parameters
     ----------
@@ -151,16 +152,20 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         -------
         self
         """
+        self.__dict__.pop("reranker_", None)  # a fit that fails leaves nothing that could predict
+        self._check_parameters()
         X, y = indexable(X, y)
-        labels = _checked_labels(y)
-        weights, row_groups = (_per_row(values, labels) for values in (sample_weight, groups))
+        labels = checked_labels(y)
+        weights, row_groups = (per_row(values, labels) for values in (sample_weight, groups))
         base_params, split_params = self._routed(weights, row_groups, params)
         if isinstance(self.estimator, FrozenEstimator):
+            check_is_fitted(self.estimator)
             self.classes_ = np.asarray(self.estimator.classes_)
             places = np.arange(len(self.classes_))
             scored = scored_by(FittedBase.of(self.estimator, places, len(places), self.response_method), X)
         else:
-            self.classes_ = _classes_of(labels)
+            self.classes_ = classes_of(labels)
+            in_class_order(self.class_counts, "class_counts", self.classes_)
             data = BaseRows(X, labels, self.classes_, base_params)
             folds = folds_of(self.cv, X, labels, row_groups, split_params)
             scored = cross_fitted(self.estimator, data, folds, self.response_method, self.n_jobs)
@@ -175,20 +180,29 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
                 setattr(self, name, getattr(self.estimator_, name))
         return self
 
+    def _check_parameters(self) -> None:
+        """Raise an error before any time is spent on the base."""
+        reranker, embedder = self.reranker, self.embedder
+        if reranker is not None and not isinstance(reranker, ShortlistReranker):
+            raise InputError(
+                f"reranker is {reranker!r}; pass Reranker({reranker!r}) or another reranker of this library"
+            )
+        if embedder is not None and not hasattr(embedder, "transform") and not callable(embedder):
+            raise InputError(f"embedder is {embedder!r}; pass a transformer or a function of X")
+        check_choice(self.response_method, "response_method", RESPONSE_METHODS)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "reranker_")
+
     def _fit_reranker(
         self, X: Any, labels: AnyArray, scored: ScoredRows, weights: AnyArray | None, groups: AnyArray | None
     ) -> None:
         which, n_classes = scored.which, len(self.classes_)
-        reranker = Reranker() if self.reranker is None else self.reranker
-        if not isinstance(reranker, ShortlistReranker):
-            raise InputError(
-                f"reranker is {reranker!r}; pass Reranker({reranker!r}) or another reranker of this library"
-            )
-        reranker = reranker.clone()
+        reranker = Reranker() if self.reranker is None else self.reranker.clone()
         if reranker.n_candidates > n_classes:
             reranker.set_params(n_candidates=n_classes)  # the default is 10, and a warning would help nobody
-        given = self._per_class(self.class_counts, "class_counts")
-        names = _class_names(self.classes_)
+        given = in_class_order(self.class_counts, "class_counts", self.classes_)
+        names = names_of(self.classes_)
         codes = class_codes(labels[which], self.classes_)
         rows = ScoreSet(
             scored.scores,
@@ -203,12 +217,8 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
         self.reranker_ = reranker.fit(rows)
 
     def _fit_embedder(self, X: Any) -> None:
-        embedder = self.embedder
-        if embedder is not None and hasattr(embedder, "transform"):
-            embedder = clone(embedder).fit(X, None)
-        elif embedder is not None and not callable(embedder):
-            raise InputError(f"embedder is {embedder!r}; pass a transformer or a function of X")
-        self._embedder = embedder
+        is_transformer = hasattr(self.embedder, "transform")
+        self._embedder = clone(self.embedder).fit(X, None) if is_transformer else self.embedder
 
     def _embeddings(self, X: Any) -> AnyArray | None:
         """Return one vector per row, or None if there is no embedder."""
@@ -263,8 +273,8 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
             scores,
             embeddings=self._embeddings(X),
             dial=dial,
-            target_prior=self._per_class(target_prior, "target_prior"),
-            class_costs=self._per_class(class_costs, "class_costs"),
+            target_prior=in_class_order(target_prior, "target_prior", self.classes_),
+            class_costs=in_class_order(class_costs, "class_costs", self.classes_),
         )
 
     def predict(self, X: Any) -> AnyArray:
@@ -343,48 +353,3 @@ class RerankedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  #
                 InputWarning,
             )
         return to_base, {} if groups is None else {"groups": groups}
-
-    def _per_class(self, values: Any, name: str) -> Any:
-        """Return a mapping or Series from labels as a list in the order of ``classes_``, anything else unchanged."""
-        if not isinstance(values, Mapping) and not hasattr(values, "to_dict"):
-            return values
-        by_label = dict(values) if isinstance(values, Mapping) else values.to_dict()
-        labels = self.classes_.tolist()
-        wrong = next((label for label in by_label if label not in labels), None)
-        missing = next((label for label in labels if label not in by_label), None)
-        if wrong is not None:
-            raise InputError(f"{name} has an entry for {wrong!r}, which is not one of the {len(labels)} classes")
-        if missing is not None:
-            raise InputError(f"{name} has no entry for class {missing!r}; every class needs one")
-        return [by_label[label] for label in labels]
-
-
-def _checked_labels(y: Any) -> AnyArray:
-    labels: AnyArray = column_or_1d(y, warn=True)
-    if len(labels) == 0:
-        raise InputError("y has no rows; pass at least one row of at least two classes")
-    if labels.dtype.kind == "f":
-        assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    return labels
-
-
-def _classes_of(labels: AnyArray) -> AnyArray:
-    classes = np.unique(labels)
-    if len(classes) < 2:
-        raise InputError(f"y has 1 class ({classes[0]!r}); reranking needs at least two classes")
-    return classes
-
-
-def _class_names(classes: AnyArray) -> list[str] | None:
-    """Return the names that a saved reranker needs, None if its ids say as much or a class has an empty name."""
-    names = [str(label) for label in classes.tolist()]
-    return None if "" in names or names == [str(place) for place in range(len(names))] else names
-
-
-def _per_row(values: ArrayLike | None, labels: AnyArray) -> AnyArray | None:
-    if values is None:
-        return None
-    checked: AnyArray = column_or_1d(values)
-    check_consistent_length(labels, checked)
-    return checked
