@@ -17,6 +17,7 @@ SCRIPTS = (
     "plain",
     "reranking",
     "run",
+    "serving",
 )
 
 

@@ -2,14 +2,18 @@
 
 import io
 import json
+import re
 import socket
 import struct
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from .conftest import PATIENCE
+from repair import Base, ScoreSet
+
+from .conftest import PATIENCE, wait_until
 
 pytestmark = [
     pytest.mark.needs("typer", "fastapi", "uvicorn", "prometheus_client", "pyarrow"),
@@ -172,7 +176,7 @@ def bad_arrow_bodies():
     yield "json", json.dumps(GOOD).encode(), 400, "not a readable arrow file"
     yield "huge length", b"\xff\xff\xff\xff" + struct.pack("<i", 2**31 - 1) + b"x" * 100, 400, "not a readable arrow"
     yield "bomb", compressed_zeros(), 400, "1400 bytes decompress to 32000000, but the limit is 400000"
-    yield "other column", arrow_stream(**good, label=["cat"]), 422, "the columns are candidate_ids, candidate_scores,"
+    yield "other column", arrow_stream(**good, label=["cat"]), 422, "the column 'label' is unknown or there twice"
     yield "no rows", arrow_stream(scores=pa.array([], pa.list_(pa.float64()))), 422, "there are no rows"
     yield "no lists", arrow_stream(scores=[1.0]), 422, "scores has type double; send lists"
     yield "views", arrow_stream(scores=view), 422, "scores has type list_view"
@@ -299,6 +303,47 @@ def test_a_header_that_comes_byte_by_byte_is_given_up(impatient):
                 return
             time.sleep(0.05)
     raise AssertionError("the whole header was accepted")
+
+
+def test_a_client_that_does_not_read_its_answer_is_cut_off(start_server, tmp_path):
+    """The answer has 20 MB, of which the system buffers some."""
+    names = [str(number) * 500 for number in range(4)]
+    Base(4).fit(ScoreSet(np.eye(4), np.arange(4), class_names=names)).save(tmp_path / "long.safetensors")
+    server = start_server(tmp_path / "long.safetensors", "--body-seconds", "2", "--max-connections", "2")
+    body = json.dumps({"candidate_ids": [[0, 1, 2, 3]] * 10_000, "candidate_scores": [[4, 3, 2, 1]] * 10_000}).encode()
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(PATIENCE)
+        connection.connect(server.address)
+        connection.sendall(HEADER + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        assert connection.recv(100).startswith(b"HTTP/1.1 200")
+        assert server.request("/health")[0] == 503  # this one would be the second connection
+        wait_until(lambda: server.request("/health")[0] == 200, "the end of the connection that nobody reads")
+
+
+def test_memory_for_hostile_bodies_is_bounded(start_server, model_files):
+    """Bodies of the largest size, made of what takes the most memory when it is parsed."""
+    server = start_server(model_files["pairwise"], "--max-bytes", "2000000")
+    many = 2_000_000
+    fields = b"".join(b',"%x":1' % number for number in range(many // 12))
+    bodies = {
+        "unknown fields": b'{"a":1' + fields + b"}",
+        "unknown fields of a tensor": b'{"inputs":[{"x":1' + fields + b"}]}",
+        "wrong entries": b'{"scores":[[' + b",".join([b'""'] * (many // 4)) + b"]]}",
+        "wrong rows": b'{"scores":[' + b",".join([b"1"] * (many // 3)) + b"]}",
+        "short rows": b'{"scores":[' + b",".join([b"[1]"] * (many // 5)) + b"]}",
+        "one row": b'{"scores":[[' + b",".join([b"1"] * (many // 3)) + b"]]}",
+        "one name": b'{"candidates":[["' + b"x" * (many - 100) + b'"]],"candidate_scores":[[1]]}',
+        "many names": b'{"class_names":[' + b",".join([b'"cat"'] * (many // 7)) + b'],"scores":[[1,2]]}',
+    }
+    for name, body in bodies.items():
+        path = "/v2/models/model/infer" if "tensor" in name else "/rerank"
+        status, answer = server.post(path, body)
+        assert status in (413, 422), (name, answer)
+        assert len(answer["error"]) < 1_100
+    if (status := Path(f"/proc/{server.process.pid}/status")).exists():
+        peak = int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) * 1024
+        assert peak < 400e6
 
 
 @pytest.mark.parametrize(

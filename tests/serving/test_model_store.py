@@ -109,6 +109,15 @@ def test_a_file_that_is_still_being_written_is_tried_again(path, model_files, mo
     assert store.current.reranker.mode_ == "classwise"
 
 
+@pytest.mark.system("named pipes")
+def test_a_pipe_in_the_place_of_the_model_does_not_block(path):
+    store = ModelStore(path)
+    path.unlink()
+    os.mkfifo(path)
+    assert store.refresh() == "failed"
+    assert "not a regular file" in store.failure
+
+
 def test_a_server_does_not_start_without_a_model(tmp_path):
     with pytest.raises(FileNotFoundError):
         ModelStore(tmp_path / "missing.safetensors")

@@ -52,6 +52,7 @@ from repair.serving.service import Service
 __all__ = ["build_app", "service_of"]
 
 JSON = "application/json"
+LONGEST_MESSAGE = 1_000
 
 
 def build_app(model: str | PathLike[str], options: ServerOptions | None = None) -> fastapi.FastAPI:
@@ -257,7 +258,9 @@ def _add_inference_protocol(app: fastapi.FastAPI, service: Service) -> None:
 
 def _add_error_handlers(app: fastapi.FastAPI) -> None:
     def answer(status: int, message: str) -> JSONResponse:
-        return JSONResponse({"error": message}, status)
+        # A message may repeat a class name that is as long as the body.
+        shown = message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}…"
+        return JSONResponse({"error": shown}, status)
 
     @app.exception_handler(RequestError)
     async def on_request_error(_: Request, error: RequestError) -> Response:

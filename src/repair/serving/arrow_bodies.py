@@ -30,9 +30,11 @@ def batch_of_arrow(body: bytes, model: ServedModel, options: ServerOptions) -> B
     except InputError as error:
         raise RequestError(400, str(error)) from None
     names = table.column_names
-    unknown = [name for name in names if name not in COLUMNS]
-    if unknown or len(set(names)) != len(names):
-        raise InputError(f"the columns are {', '.join(names)}; the columns of a request are {', '.join(COLUMNS)}")
+    odd = next((name for place, name in enumerate(names) if name not in COLUMNS or name in names[:place]), None)
+    if odd is not None:
+        raise InputError(
+            f"the column {odd[:50]!r} is unknown or there twice; the columns of a request are {', '.join(COLUMNS)}"
+        )
     if table.num_rows == 0:
         raise InputError("there are no rows; send at least one")
     embeddings = _matrix(table, "embeddings", options) if "embeddings" in names else None

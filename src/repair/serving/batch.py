@@ -100,10 +100,10 @@ def in_model_order(scores: AnyArray, names: Sequence[str] | None, model: ServedM
         )
     ids = model.reranker.state.correction.table.ids_of(names)
     column_of = np.full(model.n_classes, -1)
-    column_of[ids] = np.arange(len(ids))
-    if len(set(ids)) != len(ids):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise InputError(f"class_names has {twice!r} twice; send every class once")
+    for column, class_id in enumerate(ids):
+        if column_of[class_id] >= 0:
+            raise InputError(f"class_names has {names[column]!r} twice; send every class once")
+        column_of[class_id] = column
     if (column_of < 0).any():
         missing = model.reranker.state.correction.table.name_of(int(np.argmin(column_of)))
         raise InputError(f"class_names lacks {missing!r}; send a score for every class, null if it is not a candidate")

@@ -11,7 +11,7 @@ from repair._utils.arrays import PAD_ID, AnyArray
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
 from repair.serving.batch import NO_CANDIDATE, Answer, Batch, check_size
-from repair.serving.json_bodies import Dial, FirstError, ids_of_names, json_bytes, parse_json, with_null
+from repair.serving.json_bodies import CLOSED, Dial, FirstError, ids_of_names, json_bytes, parse_json, with_null
 from repair.serving.model_store import ServedModel
 from repair.serving.options import ServerOptions
 
@@ -32,7 +32,7 @@ OUTPUTS = ("ids", "names", "scores", "probabilities")
 class Tensor(BaseModel):
     """An input: its numbers or texts in row-major order, flat or nested in rows."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
 
     name: str
     shape: Annotated[list[Annotated[int, Ge(0), Lt(2**31)]], MaxLen(2)]
@@ -64,7 +64,7 @@ class InferRequest(BaseModel):
     "" or −1.  `embeddings` [n, d] if the model reads them.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = CLOSED
 
     id: str | None = None
     parameters: InferParameters | None = None

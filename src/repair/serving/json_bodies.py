@@ -16,6 +16,7 @@ from repair.serving.model_store import ServedModel
 from repair.serving.options import ServerOptions
 
 __all__ = [
+    "CLOSED",
     "Dial",
     "FirstError",
     "RerankAnswer",
@@ -50,6 +51,8 @@ IdRows = Annotated[list[Annotated[list[ClassId], FirstError()]], FirstError()]
 ScoreRows = Annotated[list[Annotated[list[float | None], FirstError()]], FirstError()]
 VectorRows = Annotated[list[Annotated[list[float], FirstError()]], FirstError()]
 Dial = float | Literal["macro"]
+#: A body without other fields.  `parse_json` refuses them, because pydantic would make an error for each of them.
+CLOSED = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, json_schema_extra={"additionalProperties": False})
 
 
 class RerankRequest(BaseModel):
@@ -58,7 +61,7 @@ class RerankRequest(BaseModel):
     A score of null means that the class is not a candidate.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = CLOSED
 
     scores: ScoreRows | None = Field(
         None, description="Scores of all classes for each row, in the model's class order or in that of `class_names`."
@@ -102,18 +105,19 @@ class RerankAnswer(BaseModel):
 def parse_json(body: bytes, kind: type[Model]) -> Model:
     """Return the content of a body, or raise an error that names the first field that is wrong."""
     try:
-        return kind.model_validate_json(body)
+        content = kind.model_validate_json(body)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         problem = first["msg"]
         if first["type"] == "json_invalid":
             raise RequestError(400, f"the body is not JSON ({problem.removeprefix('Invalid JSON: ')})") from None
-        if first["type"] == "extra_forbidden":
-            fields = ", ".join(kind.model_fields)
-            raise InputError(f"there is no field {_place(first['loc'])!r}; the fields are {fields}") from None
         given = first["input"]
         shown = f", got {_short(given)}" if not isinstance(given, dict | list) else ""
         raise InputError(f"{_place(first['loc'])}: {problem[:1].lower()}{problem[1:]}{shown}") from None
+    unknown = next(iter(content.model_extra or ()), None)
+    if unknown is not None:
+        raise InputError(f"there is no field {_short(unknown)}; the fields are {', '.join(kind.model_fields)}")
+    return content
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from repair.errors import RemediableError
+from repair.io.formats import check_regular
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.loading import load
 
@@ -95,6 +96,7 @@ class ModelStore:
         return "loaded"
 
     def _load(self) -> ServedModel:
+        check_regular(self.path)  # a pipe would block
         with open(self.path, "rb") as stream:
             digest = sha256(stream.read()).hexdigest()
         return ServedModel(self.name, load(self.path), digest[:VERSION_DIGITS], datetime.now(UTC))

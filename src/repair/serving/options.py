@@ -28,7 +28,8 @@ class ServerOptions:
     max_connections : int, default 1000
         Largest number of connections.  Requests on further ones get status 503.
     body_seconds : float, default 10.0
-        Longest time that a client may take to send the header of a request, and again for its body.
+        Longest time that a client may take to send the header of a request, and again for its body, and
+        for which it may read nothing of its answer.
     reload_seconds : float, default 2.0
         Time between two checks whether the model file has changed.  With 0, only SIGHUP reloads it.
     drain_seconds : float, default 1.0

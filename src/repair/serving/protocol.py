@@ -1,4 +1,4 @@
-"""HTTP connections with a time limit for the header of each request."""
+"""HTTP connections with time limits for the header of each request, and for reading the answer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ __all__ = ["TimedProtocol"]
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's connection, which also closes if a header does not arrive in time.
+    """uvicorn's connection, which also closes if a header does not arrive in time, or nobody reads the answer.
 
-    uvicorn limits only the time between two requests.  A client that sends its header byte by byte
-    would keep a connection for as long as it likes.
+    uvicorn limits only the time between two requests.  A client that sends its header byte by byte, or
+    does not read its answer, would keep a connection and memory for as long as it likes.
     """
 
     header_seconds: float
     _deadline: asyncio.TimerHandle | None = None
+    _stall_check: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the time for the first header."""
@@ -37,9 +38,20 @@ class TimedProtocol(H11Protocol):
         elif self._deadline is None:
             self._deadline = self.loop.call_later(self.header_seconds, self._close_late)
 
+    def pause_writing(self) -> None:
+        """Watch a client that does not read its answer."""
+        super().pause_writing()
+        self._watch_reading(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Stop watching."""
+        super().resume_writing()
+        self._stop_watching()
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the time."""
+        """Stop all clocks."""
         self._stop_clock()
+        self._stop_watching()
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
@@ -63,6 +75,22 @@ class TimedProtocol(H11Protocol):
             for event in events:
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+    def _watch_reading(self, left: int) -> None:
+        self._stall_check = self.loop.call_later(self.header_seconds, self._abort_if_stalled, left)
+
+    def _abort_if_stalled(self, before: int) -> None:
+        """Close the connection if the client has read nothing since the last check.  Its answer takes up memory."""
+        left = self.transport.get_write_buffer_size()
+        if left >= before:
+            self.transport.abort()
+        else:
+            self._watch_reading(left)
+
+    def _stop_watching(self) -> None:
+        if self._stall_check is not None:
+            self._stall_check.cancel()
+            self._stall_check = None
 
     def _stop_clock(self) -> None:
         if self._deadline is not None:
