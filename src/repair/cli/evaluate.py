@@ -41,7 +41,7 @@ def evaluate(
         given = with_vectors_for(reranker, file, embeddings).rows
         warn_of_fitted_rows(reranker, given)
         step()
-        shortlist = given.shortlist(reranker.state.n_candidates)
+        shortlist = given.shortlist(reranker.state.n_candidates, None, reranker.state.scale)
         rankings = {
             "base": Ranking.from_corrected(shortlist, shortlist.scores),
             "model": reranker.rerank(given.scores, embeddings=given.embeddings, dial=dial),
