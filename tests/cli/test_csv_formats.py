@@ -151,7 +151,7 @@ def test_rows_without_a_label_are_left_out_and_named(german, repair):
     extra = "".join(f"neu{i};{NAMES[0]};1,5;\n" for i in range(40))
     test.write_text(text + extra, encoding="utf-8")
     done = repair("evaluate", model, test)
-    assert "40 rows have no label and are left out (neu0, neu1, neu2, …)" in done.err
+    assert "left out, because they have no label: 40 of 190 rows (neu0, neu1, neu2, …)" in done.err
     assert done.out == whole.out
     assert repair("rerank", model, test, "-o", german / "out.csv").code == 0
     assert "neu39" in (german / "out.csv").read_text(encoding="utf-8")  # reranking needs no labels
@@ -189,3 +189,22 @@ def test_a_pipe_can_be_input_and_output(german):
     assert len(lines) == 1 + 5 * 150
     assert "Klasse" in lines[0]
     assert b"note: reranked 150 rows" in done.stderr
+
+
+def test_percentages_give_the_figures_of_their_logarithms(tmp_path, repair):
+    scores, labels = draw()
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    outputs = []
+    for name, values in (("logs", np.log(shares)), ("percent", 100 * shares)):
+        for part, rows in (("a", slice(0, 100)), ("b", slice(100, 150))):
+            np.savez(tmp_path / f"{name}-{part}.npz", scores=values[rows], labels=labels[rows])
+        model = tmp_path / f"{name}.safetensors"
+        assert repair("fit", tmp_path / f"{name}-a.npz", "-o", model, "--mode", "classwise").code == 0
+        outputs.append(json.loads(repair("evaluate", model, tmp_path / f"{name}-b.npz", "--json").out))
+        done = repair("rerank", model, tmp_path / f"{name}-b.npz", "-o", tmp_path / "r.csv", "--layout", "long")
+        assert done.code == 0
+        with open(tmp_path / "r.csv", encoding="utf-8") as stream:
+            first = next(csv.DictReader(stream))
+        assert float(first["base_score"]) == pytest.approx(values[100, int(first["candidate_id"])])
+    assert outputs[0]["base"]["conditional"]["nll"] == pytest.approx(outputs[1]["base"]["conditional"]["nll"])
+    assert outputs[0]["model"]["unconditional"] == pytest.approx(outputs[1]["model"]["unconditional"])

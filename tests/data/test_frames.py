@@ -99,7 +99,7 @@ def test_a_long_frame_is_read_and_a_ranking_of_it_has_its_row_ids(kind):
     read = read_score_set(frame, class_names=["x", "y"])
     assert read.rows.scores.ids.tolist() == [[1, 0]]
     assert read.rows.labels.tolist() == ["y"]
-    assert read.notes == ("1 rows have no label and are left out (b)",)
+    assert read.notes == ("left out, because they have no label: 1 of 2 rows (b)",)
     everything = read_score_set(frame, class_names=["x", "y"], need_labels=False)
     assert everything.row_ids.tolist() == ["a", "b"]
     with pytest.raises(InputError, match="the data frame: there is no column 'id' for the row"):

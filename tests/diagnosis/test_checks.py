@@ -169,8 +169,8 @@ def test_copies_of_rounded_scores_are_still_found():
     scores, labels = draw()
     rounded = scores.round(2)
     rounded[1:9], labels[1:9] = rounded[9:17], labels[9:17]
-    test = Shortlist.from_scores(rounded[100:105], 4)
-    checks = outcomes(rounded, labels, test=test)
+    test = Shortlist.from_scores(rounded[100:105], N_CLASSES)
+    checks = outcomes(rounded, labels, k=N_CLASSES, test=test)
     assert "16 rows (4.0 %)" in checks["RP108"].explanation
     assert "5 test rows" in checks["RP110"].explanation
 

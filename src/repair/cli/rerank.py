@@ -35,6 +35,8 @@ def rerank(
     json: Json = False,
 ) -> None:
     """Rerank the candidates of each row, and write them together with the other columns of the input."""
+    from dataclasses import replace
+
     import numpy as np
 
     from repair._utils.progress import progress_bar
@@ -68,7 +70,8 @@ def rerank(
             other=kept_columns(file, rows, arrays=arrays),
             layout=layout or ("long" if file.layout == "long" else "lists"),
             row_name=file.row_name or "row",
-            columns=file.columns,
+            # Converted scores are of another type than those of the user's column.
+            columns=replace(file.columns, score=None) if reranker.state.scale.converts else file.columns,
             base_scores=reranker.state.scale.undo(np.take_along_axis(shortlist.scores, ranking.order, axis=1)),
         )
         step()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from repair._utils.arrays import AnyArray, BoolArray, IntArray
+from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair.data.calibration_set import CalibrationSet
 from repair.data.shortlist import Shortlist
 
@@ -35,19 +35,29 @@ def distinctive(shortlist: Shortlist) -> BoolArray:
     False
     """
     scores = np.where(shortlist.mask, shortlist.scores, np.float64(np.finfo(np.float32).min)).astype(np.float32)
-    values = np.column_stack([shortlist.ids[:, :1].astype(np.float64), scores])
+    # Ties with the rank above, and the last value if all add up to 1, follow from the others.
+    follows = np.diff(scores, axis=1, prepend=np.float32(np.inf)) == 0.0
+    follows |= scores == scores[:, -1:]
     different = np.unique(_near_codes(shortlist), return_index=True)[1]
-    bits = np.zeros(len(shortlist))
-    for column in values.T:
-        # Copies count once, because otherwise they would make their own scores look usual.
-        codes = np.unique(column, return_inverse=True)[1]
-        times = np.bincount(codes[different], minlength=codes.max() + 1)
-        # Good and Turing's estimate: if no value occurs twice, chance hardly ever repeats one that occurs once.
-        once = min(max(2.0 * float((times == 2).sum()) / max(int((times == 1).sum()), 1), RAREST), 1.0)
-        bits -= np.log2(np.where(times > 1, times, once)[codes] / len(different))
+    bits = _surprise(shortlist.ids[:, 0], different)
+    for rank in range(scores.shape[1]):
+        bits += np.where(follows[:, rank], 0.0, _surprise(scores[:, rank], different))
     pairs = max(len(shortlist) ** 2 / 2.0, 1.0)
     which: BoolArray = bits > np.log2(pairs / CHANCE)
     return which
+
+
+def _surprise(values: AnyArray, different: AnyArray) -> FloatArray:
+    """Return the information of each value in bits, from its frequency among different rows.
+
+    Copies count once, because otherwise they would make their own scores look usual.
+    """
+    codes = np.unique(values, return_inverse=True)[1]
+    times = np.bincount(codes[different], minlength=codes.max() + 1)
+    # Good and Turing's estimate: if no value occurs twice, chance hardly ever repeats one that occurs once.
+    once = min(max(2.0 * float((times == 2).sum()) / max(int((times == 1).sum()), 1), RAREST), 1.0)
+    bits: FloatArray = -np.log2(np.where(times > 1, times, once)[codes] / len(different))
+    return bits
 
 
 def copied_rows(calibration: CalibrationSet) -> BoolArray:

@@ -1,10 +1,10 @@
-"""Data frames of pandas, polars and Arrow: rankings as frames, and frames as columns of arrays."""
+"""Rankings as data frames of pandas, polars and Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +12,12 @@ from repair._utils.arrays import PAD_ID, AnyArray
 from repair.errors import InputError, MissingExtraError
 from repair.validation.checks import check_choice
 
-if TYPE_CHECKING:
-    from repair.data.ranking import Ranking
-
 __all__ = ["ranking_columns", "ranking_frame"]
 
 MODULES = {"pandas": "pandas", "polars": "polars", "arrow": "pyarrow"}
 
 
-def ranking_columns(ranking: Ranking, row_ids: Sequence[Any] | None = None) -> dict[str, AnyArray]:
+def ranking_columns(ranking: Any, row_ids: Sequence[Any] | None = None) -> dict[str, AnyArray]:
     """Return the columns of a ranking in long form, with one entry per candidate."""
     ids = np.arange(len(ranking)) if row_ids is None else np.asarray(row_ids)
     if len(ids) != len(ranking):
@@ -41,7 +38,7 @@ def ranking_columns(ranking: Ranking, row_ids: Sequence[Any] | None = None) -> d
     return columns
 
 
-def ranking_frame(ranking: Ranking, row_ids: Sequence[Any] | None, kind: str) -> Any:
+def ranking_frame(ranking: Any, row_ids: Sequence[Any] | None, kind: str) -> Any:
     """Return a ranking in long form as a frame of the given library."""
     check_choice(kind, "kind", tuple(MODULES))
     columns = ranking_columns(ranking, row_ids)

@@ -43,6 +43,8 @@ WHOLE_PERCENT = (95.0, 105.0)
 LEAST_PERCENT = 50.0
 #: Detection looks at no more rows than this, evenly spaced.
 MOST_ROWS = 4096
+#: Digits of probabilities that are restored from their logarithm.
+DIGITS = 12
 #: The floor of probabilities that are all 0 or 1, which have no smallest value in between.
 DEFAULT_FLOOR = 1e-6
 
@@ -144,8 +146,10 @@ class ScoreScale:
         if self.kind == SIGMOID:
             result: FloatArray = 1.0 / (1.0 + np.exp(-converted))
             return result
-        factor = 100.0 if self.kind == PERCENT else 1.0
-        return factor * np.exp(converted) if self.converts else converted
+        if not self.converts:
+            return converted
+        restored: FloatArray = (100.0 if self.kind == PERCENT else 1.0) * np.exp(converted)
+        return restored.round(DIGITS)  # 6.86 again, and not 6.860000000000001
 
     def _converted(self, values: FloatArray, real: BoolArray) -> FloatArray:
         numbers = np.where(real, values, 1.0)

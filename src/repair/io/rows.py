@@ -180,6 +180,9 @@ def without_unlabelled(rows: Rows, *, drop: bool) -> Rows:
         sample_weight=of_kept(rows.sample_weight),
         embeddings=of_kept(rows.embeddings),
         other=other,
-        notes=(*rows.notes, f"{int(missing.sum())} rows have no label and are left out ({shown}{more})"),
+        notes=(
+            *rows.notes,
+            f"left out, because they have no label: {int(missing.sum())} of {len(labels)} rows ({shown}{more})",
+        ),
         kept=kept,
     )
