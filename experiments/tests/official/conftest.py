@@ -44,9 +44,21 @@ replaced_by: HP:0000316
 id: part_of
 is_a: nothing
 """
-HPOA_HEADER = "\t".join(
-    "database_id disease_name qualifier hpo_id reference evidence onset frequency sex modifier aspect biocuration".split()
+HPOA_COLUMNS = (
+    "database_id",
+    "disease_name",
+    "qualifier",
+    "hpo_id",
+    "reference",
+    "evidence",
+    "onset",
+    "frequency",
+    "sex",
+    "modifier",
+    "aspect",
+    "biocuration",
 )
+HPOA_HEADER = "\t".join(HPOA_COLUMNS)
 
 
 def _annotation(disease, term, qualifier="", frequency="", aspect="P"):
