@@ -177,8 +177,8 @@ def _choose_pairs(settings: SyntheticSettings, similarity: FloatArray, rng: np.r
     n_rare = round(settings.tail_share * settings.n_classes)
     if settings.n_pairs > min(n_frequent, n_rare):
         raise InputError(
-            f"n_pairs is {settings.n_pairs}, but {settings.n_classes} classes have {n_frequent} frequent and "
-            f"{n_rare} rare ones, each for one pair; lower n_pairs, or name the pairs, in which classes may repeat, in pairs"
+            f"n_pairs is {settings.n_pairs}, but {settings.n_classes} classes have {n_frequent} frequent and {n_rare} "
+            "rare ones, each for one pair; lower n_pairs, or name the pairs, in which classes may repeat, in pairs"
         )
     frequent_classes = np.sort(rng.permutation(n_frequent)[: settings.n_pairs])
     rare_classes = rng.permutation(np.arange(settings.n_classes - n_rare, settings.n_classes))
