@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from repair import Ranking, Reranker, Shortlist, evaluate
-from repair.datasets import SyntheticSettings, make_synthetic
+from repair import InputError, Ranking, Reranker, Shortlist, evaluate
+from repair.datasets import RELEASED_SCRIPT, SyntheticSettings, make_synthetic
 from repair.demo import evaluate_methods
 
 
@@ -82,3 +84,33 @@ def test_the_tail_share_limits_the_rare_classes_of_pairs():
     problem = make_synthetic(SyntheticSettings(n_calibration=5, n_test=5, tail_share=0.2))
     assert (problem.pairs[:, 0] >= 80).all()
     assert (problem.pairs[:, 1] < 20).all()
+
+
+def test_more_pairs_than_can_be_made_are_refused():
+    assert len(make_synthetic(SyntheticSettings(n_classes=20, n_calibration=5, n_test=5, n_pairs=4)).pairs) == 4
+    with pytest.raises(InputError, match="n_pairs is 5, but 20 classes have 4 frequent and 16 rare ones"):
+        make_synthetic(SyntheticSettings(n_classes=20, n_calibration=5, n_test=5, n_pairs=5))
+    with pytest.raises(InputError, match="20 frequent and 10 rare ones"):
+        make_synthetic(SyntheticSettings(n_calibration=5, n_test=5, tail_share=0.1))
+
+
+def test_the_released_script_has_fifteen_pairs_over_five_classes():
+    settings = replace(RELEASED_SCRIPT, n_calibration=2000, n_test=10)
+    problem = make_synthetic(settings)
+    assert problem.pairs.tolist() == [[5 + one, one % 5] for one in range(15)]
+    plain = make_synthetic(replace(settings, pairs=())).calibration
+    assert plain.labels.tolist() == problem.calibration.labels.tolist()
+    moved = np.abs(problem.calibration.scores - plain.scores) > 1e-9
+    listed = np.argsort(-plain.scores, axis=1)[:, :5]
+    on_list = np.zeros_like(moved)
+    np.put_along_axis(on_list, listed, True, axis=1)
+    assert not (moved & ~on_list).any()  # only pairs of which both classes are on the shortlist
+    both = on_list[:, 5] & on_list[:, 0]  # class 5 is in no other pair
+    gaps = (problem.calibration.scores - plain.scores)[both, 5]
+    assert {round(value) for value in gaps.tolist()} == {-3, 3}
+
+
+@pytest.mark.parametrize("pair", [(3, 3), (3, 20), (-1, 2)])
+def test_wrong_pairs_are_named(pair):
+    with pytest.raises(InputError, match=r"pairs\[1\] is .* class ids from 0 to 19"):
+        make_synthetic(SyntheticSettings(n_classes=20, pairs=((5, 0), pair)))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from repair import InputError
+from repair_bench.bases.base_scores import ScoresOrHead
 from repair_bench.data.problem import QUICK_ROWS, Problem
 
 
@@ -45,3 +46,19 @@ def test_a_problem_without_training_rows_is_refused():
 
 def test_counts_that_are_given_are_believed():
     assert Problem(("a",), np.zeros(2, int), np.full(2, 1), class_counts=np.array([7])).counts.tolist() == [7]
+
+
+def test_given_scores_keep_classes_without_training_rows():
+    scores = np.eye(3)[[0, 1, 2, 0]]
+    given = Problem(
+        ("a", "b", "c"),
+        np.array([0, 1, 2, 0]),
+        np.array([1, 1, 2, 2]),
+        features=scores,
+        class_counts=np.array([5, 0, 2]),
+    )
+    assert given.scores_given
+    assert given.without_untrained_classes() is given
+    base = ScoresOrHead()(given.quick(0))
+    assert base.calibration_scores.shape == (2, 3)
+    assert base.class_counts.tolist() == [5, 0, 2]

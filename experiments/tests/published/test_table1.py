@@ -10,7 +10,9 @@ from scipy.special import logsumexp
 from repair import InputError
 from repair_bench.data.author_files import READERS, author_sources, read_author_scores
 from repair_bench.published.table1 import published_of, run_table1, tables_for
+from repair_bench.sets.registry import get
 
+CLASSES = 24
 K = 10
 
 
@@ -171,8 +173,22 @@ def test_wrong_labels_and_names_are_refused(author_files, tmp_path):
         run_table1(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["inat2018", "imagenet_lt", "places_lt", "gmdb", "rarebench_gmdb"])
+def test_the_same_files_make_the_benchmarks_ready(author_files, name):
+    benchmark = get(name)
+    assert benchmark.state(author_files) == "ready"
+    problem = benchmark.read(benchmark.find(author_files), benchmark.seed)
+    assert problem.features.shape == (len(problem.labels), CLASSES)
+    assert (problem.part > 0).all()
+    assert (problem.similarity is None) == (name == "places_lt")
+    assert "classes: 24 here" in problem.notes[-1]
+
+
 def test_the_tables_have_the_papers_numbers_ours_and_intervals(author_files):
-    found = run_table1(author_files, ["rarebench"], trials=2, resamples=50)
+    said = []
+    found = run_table1(author_files, ["rarebench"], trials=2, resamples=50, progress=said.append)
+    assert said[0] == "rarebench: classes: 24 here, 508 in the paper"
+    assert said[1] == "rarebench: Base, all rows (1 of 24)"
     main, intervals = tables_for("rarebench", found.comparisons["rarebench"])
     titles = ["Base", "LogitAdj", "τ-norm", "Classwise", "REPAIR", "Pairwise", "Extended", "Auto"]
     assert [row[0] for row in main.rows] == titles == [row[0] for row in intervals.rows]

@@ -47,7 +47,7 @@ class Comparison(ComparisonNumbers):
     --------
     >>> from repair import Base, Reranker, ScoreSet, compare
     >>> from repair.datasets import SyntheticSettings, make_synthetic
-    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
+    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=4))
     >>> sets = [ScoreSet(p.scores, p.labels, class_counts=made.class_counts) for p in (made.calibration, made.test)]
     >>> methods = {"base": Base(5), "ours": Reranker("pairwise", n_candidates=5)}
     >>> comparison = compare(methods, *sets, trials=3, resamples=200)

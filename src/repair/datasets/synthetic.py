@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from repair._utils.arrays import BoolArray, FloatArray, IntArray
+from repair.errors import InputError
 from repair.stats.strata import number_of_rare_classes
 
-__all__ = ["SyntheticPart", "SyntheticProblem", "SyntheticSettings", "make_synthetic"]
+__all__ = ["RELEASED_SCRIPT", "SyntheticPart", "SyntheticProblem", "SyntheticSettings", "make_synthetic"]
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,12 @@ class SyntheticSettings:
     noise_variance : float, default 0.09
         Variance of the score noise ε.
     n_pairs : int, default 15
-        Number of contradictory pairs, each of a rare and a frequent class.  Use 0 for the
-        class-separable regime.
+        Number of contradictory pairs, each of a rare and a frequent class of its own, so there cannot
+        be more pairs than frequent classes.  Use 0 for the class-separable regime.
+    pairs : tuple of (int, int), optional
+        The pairs themselves, as class ids: first the class whose score moves up with the sign, then the
+        one that moves down.  A class may be in several pairs.  `n_pairs`, `nearest_pairs` and
+        `tail_share` then have no effect.
     nearest_pairs : bool, default True
         Whether each pair is a frequent class and the rare class nearest to it, so both are often on
         the same shortlist.  If False, the rare class is drawn at random.
@@ -69,6 +74,7 @@ class SyntheticSettings:
     bias: float = 0.1
     noise_variance: float = 0.09
     n_pairs: int = 15
+    pairs: tuple[tuple[int, int], ...] | None = None
     nearest_pairs: bool = True
     strength: float = 3.0
     sign_per_pair: bool = False
@@ -76,6 +82,17 @@ class SyntheticSettings:
     taken_again: bool = True
     n_candidates: int = 10
     seed: int = 0
+
+
+#: The constants of the script that was released with the paper, which are not those of its text: 20 classes, shortlists
+#: of 5, a bias of 0.8, and 15 pairs over the 5 most frequent classes.  Its random numbers are others.
+RELEASED_SCRIPT = SyntheticSettings(
+    n_classes=20,
+    n_candidates=5,
+    bias=0.8,
+    pairs=tuple((5 + one, one % 5) for one in range(15)),
+    sign_per_pair=True,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +171,16 @@ def make_synthetic(settings: SyntheticSettings | None = None) -> SyntheticProble
 
 def _choose_pairs(settings: SyntheticSettings, similarity: FloatArray, rng: np.random.Generator) -> IntArray:
     """Return (rare, frequent) class pairs.  The prior decreases with the id, so the first fifth is frequent."""
+    if settings.pairs is not None:
+        return _checked_pairs(settings.pairs, settings.n_classes)
     n_frequent = settings.n_classes - number_of_rare_classes(settings.n_classes)
-    frequent_classes = np.sort(rng.permutation(n_frequent)[: settings.n_pairs])
     n_rare = round(settings.tail_share * settings.n_classes)
+    if settings.n_pairs > min(n_frequent, n_rare):
+        raise InputError(
+            f"n_pairs is {settings.n_pairs}, but {settings.n_classes} classes have {n_frequent} frequent and {n_rare} "
+            "rare ones, each for one pair; lower n_pairs, or name the pairs, in which classes may repeat, in pairs"
+        )
+    frequent_classes = np.sort(rng.permutation(n_frequent)[: settings.n_pairs])
     rare_classes = rng.permutation(np.arange(settings.n_classes - n_rare, settings.n_classes))
     pairs = []
     for frequent in frequent_classes:
@@ -164,6 +188,15 @@ def _choose_pairs(settings: SyntheticSettings, similarity: FloatArray, rng: np.r
         rare = rare_classes[np.argmax(similarity[frequent, rare_classes])] if nearest else rare_classes[0]
         rare_classes = rare_classes[rare_classes != rare]
         pairs.append((rare, frequent))
+    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
+
+def _checked_pairs(pairs: tuple[tuple[int, int], ...], n_classes: int) -> IntArray:
+    for position, (first, second) in enumerate(pairs):
+        if first == second or not (0 <= first < n_classes and 0 <= second < n_classes):
+            raise InputError(
+                f"pairs[{position}] is {(first, second)}; give two different class ids from 0 to {n_classes - 1}"
+            )
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)
 
 

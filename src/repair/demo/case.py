@@ -120,7 +120,7 @@ def choose_case(comparison: Comparison, test: ScoreSet, names: Mapping[int, str]
     >>> from repair import Base, Reranker, ScoreSet, compare
     >>> from repair.datasets import SyntheticSettings, make_synthetic
     >>> from repair.demo.case import choose_case
-    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
+    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=4))
     >>> known = {"class_counts": made.class_counts, "similarity": made.similarity}
     >>> sets = [ScoreSet(part.scores, part.labels, **known) for part in (made.calibration, made.test)]
     >>> comparison = compare(

@@ -202,7 +202,7 @@ def gains_table(comparison: Comparison) -> str:
     >>> from repair import Base, Reranker, ScoreSet, compare
     >>> from repair.datasets import SyntheticSettings, make_synthetic
     >>> from repair.demo.rare_disease import gains_table
-    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=5))
+    >>> made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=400, n_test=300, n_pairs=4))
     >>> sets = [ScoreSet(p.scores, p.labels, class_counts=made.class_counts) for p in (made.calibration, made.test)]
     >>> methods = {"base": Base(5), "pairwise": Reranker("pairwise", n_candidates=5)}
     >>> table = gains_table(compare(methods, *sets, trials=1, resamples=50))

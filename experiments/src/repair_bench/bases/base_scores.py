@@ -207,7 +207,7 @@ class GivenScores:
 class ScoresOrHead:
     """The scores that come with the data, or if features come with them, class-balanced logistic regression.
 
-    A problem without training rows has scores.
+    A problem with class counts and without training rows has scores.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class ScoresOrHead:
 
     def __call__(self, problem: Problem) -> BaseScores:
         """Return the given scores, or train on the training part and score the others."""
-        return FeatureBase(self.c)(problem) if (problem.part == TRAINING).any() else GivenScores()(problem)
+        return GivenScores()(problem) if problem.scores_given else FeatureBase(self.c)(problem)
 
 
 def _vectorizer(tokens: str, texts: tuple[str, ...]) -> Any:

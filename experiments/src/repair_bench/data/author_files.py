@@ -91,7 +91,7 @@ class AuthorScores:
 
 def read_author_scores(found: Found) -> AuthorScores:
     """Return the scores of a data set that was found in the layout of the authors' score files."""
-    return READERS[found.source.name](found)
+    return READERS[found.source.name.removesuffix("_gmdb")](found)
 
 
 def _imagenet_lt(found: Found) -> AuthorScores:
@@ -209,11 +209,7 @@ def author_sources() -> dict[str, Source]:
     >>> list(author_sources())
     ['inat2018', 'imagenet_lt', 'places_lt', 'gmdb', 'rarebench']
     """
-    of_gmdb = tuple(file for file in GMDB_AUTHORS if file.name in ("cards", "calibration_scores"))
-    layouts = {
-        "gmdb": Layout(AUTHORS, GMDB_AUTHORS),
-        "rarebench": Layout(AUTHORS, (*RAREBENCH_AUTHORS, *(replace(file, optional=True) for file in of_gmdb))),
-    }
+    layouts = {"gmdb": Layout(AUTHORS, GMDB_AUTHORS), "rarebench": Layout(AUTHORS, RAREBENCH_AUTHORS)}
     for name in ("inat2018", "imagenet_lt", "places_lt"):
         layouts[name] = next(one for one in source(name).layouts if one.title == AUTHORS)
     how = "The score files are not published with the code; ask the authors for them."

@@ -1,5 +1,6 @@
 """Rare-disease sets: where they are published, their licences, and their layouts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from repair_bench.data.file_checks import arrays, columns, json_lines, json_object, matrix, starts_with
@@ -77,6 +78,8 @@ RAREBENCH_AUTHORS = (
     ),
     File("counts", ("results/rarebench/disease_train_counts.npy", "disease_train_counts.npy"), matrix(1)),
     CLASS_NORMS,
+    # GMDB's names and cards, from which the similarity of its diseases is made.
+    *(replace(file, optional=True) for file in GMDB_AUTHORS if file.name in ("cards", "calibration_scores")),
 )
 RAREBENCH_CASES = files_of(
     "RAMEDIS.jsonl MME.jsonl HMS.jsonl LIRICAL.jsonl", json_lines("Phenotype", "RareDisease"), ("data/", "")

@@ -65,6 +65,11 @@ class Problem:
             return self.class_counts
         return np.bincount(self.labels[self.part == TRAINING], minlength=len(self.class_names))
 
+    @property
+    def scores_given(self) -> bool:
+        """Whether the features are the scores of a classifier that is not trained here."""
+        return self.class_counts is not None and not (self.part == TRAINING).any()
+
     def take(self, rows: AnyArray) -> "Problem":
         """Return the problem with some of the rows."""
         which = np.flatnonzero(rows) if rows.dtype == bool else rows
@@ -91,9 +96,12 @@ class Problem:
         return self.take(np.sort(np.concatenate(kept)))
 
     def without_untrained_classes(self) -> "Problem":
-        """Leave out classes without a training row, together with their rows, and add a note."""
+        """Leave out classes without a training row, together with their rows, and add a note.
+
+        If the scores come with the data, all classes stay, because there is no base model to be trained on them.
+        """
         trained = self.counts > 0
-        if trained.all():
+        if trained.all() or self.scores_given:
             return self
         if not trained.any():
             raise InputError("no row is in the training part; check how the benchmark splits its rows")

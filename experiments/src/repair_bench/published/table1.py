@@ -11,6 +11,7 @@ from repair.comparison.result import Comparison
 from repair.errors import InputError
 from repair.evaluation.metric_table import METRICS
 from repair.rerankers.base import ShortlistReranker
+from repair_bench.data import sizes
 from repair_bench.data.author_files import AuthorScores, author_sources, read_author_scores
 from repair_bench.data.layouts import GET_FROM
 from repair_bench.harness.benchmark import Published
@@ -30,6 +31,13 @@ OWN_LIST = ("Extended", "Auto")
 #: The benchmark that has the paper's numbers, if its name differs from that of the score files.
 BENCHMARK = {"rarebench": "rarebench_gmdb"}
 CLASSWISE = "Classwise"
+SIZES = {
+    "inat2018": sizes.INAT2018,
+    "imagenet_lt": sizes.IMAGENET_LT,
+    "places_lt": sizes.PLACES_LT,
+    "gmdb": sizes.GMDB,
+    "rarebench": sizes.RAREBENCH,
+}
 
 Say = Callable[[str], object]
 
@@ -130,11 +138,19 @@ def run_table1(
             missing[name] = str(error).partition(GET_FROM)[0]
             continue
         scores = read_author_scores(found)
+        for difference in _size_differences(name, scores):
+            say(f"{name}: {difference}")
         methods = {title: one for title, one in _methods(name, scores, n_candidates).items() if title not in without}
         comparisons[name] = _compared(scores, methods, trials, seed, resamples, partial(_said, say, name))
     if not comparisons:
         raise InputError(f"no data set of Table 1 has its score files: {next(iter(missing.values()))}")
     return Table1(comparisons, missing)
+
+
+def _size_differences(name: str, scores: AuthorScores) -> list[str]:
+    """Return where the sizes of the files differ from those in the paper."""
+    rows = len(scores.calibration_labels), len(scores.test_labels)
+    return SIZES[name].disagreements(scores.test_scores.shape[1], *rows, scores.class_counts)
 
 
 def _said(say: Say, name: str, done: int, total: int, label: str) -> None:
