@@ -90,11 +90,14 @@ def test_with_embeddings_all_of_few_classes_are_ranked(monkeypatch):
     rows = make(embeddings=vectors(rows))
     assert number_ranked(rows, OPTIONS) == K
     monkeypatch.setattr(list_width, "MOST_RANKED", 50)  # as if there were many classes
+    assert number_ranked(rows, OPTIONS) == 50
+    monkeypatch.setattr(list_width, "FEW_ROWS", 400)
     assert number_ranked(rows, OPTIONS) == 10
 
 
-def test_with_embeddings_of_many_classes_neighbours_decide(monkeypatch):
+def test_with_embeddings_of_many_classes_and_rows_neighbours_decide(monkeypatch):
     monkeypatch.setattr(list_width, "MOST_RANKED", 50)
+    monkeypatch.setattr(list_width, "FEW_ROWS", 400)
     labels = make(lowered=True).labels
     given = vectors(make(lowered=True))
     assert number_ranked(make(lowered=True, embeddings=given), OPTIONS) == 50

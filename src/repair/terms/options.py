@@ -24,7 +24,8 @@ class ExtendedOptions:
         Number of classes per row that are ranked before the best `n_candidates` of them are returned.
         By default the calibration rows decide, if the scores of all classes are known: more than
         `n_candidates` and up to 100 classes are ranked if shorter lists miss labels that rows with
-        similar scores or embeddings name.  With embeddings and at most 100 classes, all are ranked.
+        similar scores or embeddings name.  With embeddings and at most 100 classes or
+        fewer than 5,000 rows, as many of the 100 as there are are ranked.
         Pass `n_candidates` to rerank faster, and more if you know that the classifier often puts the
         right class far down.
     neighbour_index : {"exact", "approximate"}, default "exact"
