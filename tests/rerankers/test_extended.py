@@ -199,12 +199,9 @@ def test_gains_are_measured_on_the_models_own_lists(make_problem):
     made = make_problem(n=600)
     scores = made.scores + 5.0 * np.log(made.class_counts + 1)
     rows = CalibrationSet.build(ScoreSet(scores, made.labels, class_counts=made.class_counts), 3)
-    own, bases = (
-        cross_fit(Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=tau)), rows)
-        .hits(rows.labels)
-        .mean()
-        for tau in (5.0, 0.0)
-    )
+    options = (ExtendedOptions(shortlist_tau=tau, n_ranked=3) for tau in (5.0, 0.0))
+    models = (Reranker("extended", n_candidates=3, extended=one) for one in options)
+    own, bases = (cross_fit(model, rows).hits(rows.labels).mean() for model in models)
     assert own > bases + 0.05
 
 
@@ -367,7 +364,7 @@ def test_a_tau_that_loses_every_label_is_refused_by_name(problem):
     scores = np.column_stack([problem.scores, np.full(300, 50.0)])
     labels, counts[:3] = np.minimum(problem.labels, 2), 1e6
     with pytest.raises(InputError, match=r"shortlists of shortlist_tau=10: none of the 300"):
-        Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=10.0)).fit(
+        Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=10.0, n_ranked=3)).fit(
             scores, labels, class_counts=counts
         )
 

@@ -11,7 +11,7 @@ from repair.data.class_table import ClassTable
 from repair.data.shortlist import SCORES_PER_BLOCK, Shortlist
 from repair.kernels import kernels_for
 
-__all__ = ["choose_shortlist_tau", "list_adjustment", "with_adjusted_list"]
+__all__ = ["TAUS", "choose_shortlist_tau", "classes_above_labels", "list_adjustment", "with_adjusted_list"]
 
 #: Values of τ that are tried.  0 leaves the shortlist unchanged.
 TAUS = tuple(round(0.1 * step, 1) for step in range(21))
@@ -44,24 +44,27 @@ def choose_shortlist_tau(calibration: CalibrationSet, width: int) -> float:
     if calibration.all_scores is None or calibration.table.class_counts is None:
         return 0.0
     rows = slice(0, None, -(-len(calibration.labels) // MOST_ROWS))
-    above = _classes_above(calibration.all_scores[rows], calibration.labels[rows], calibration.table)
+    above = classes_above_labels(calibration.all_scores[rows], calibration.labels[rows], calibration.table)
     listed = above < width
     coverage = [dot(calibration.importance[rows], listed[:, column].astype(np.float64)) for column in range(len(TAUS))]
     return TAUS[int(np.argmax(coverage))]
 
 
-def _classes_above(scores: AnyArray, labels: IntArray, table: ClassTable) -> IntArray:
-    """Return how many classes have a higher adjusted score than each row's label, for each τ, (n, len(TAUS)).
+def classes_above_labels(
+    scores: AnyArray, labels: IntArray, table: ClassTable, taus: tuple[float, ...] = TAUS
+) -> IntArray:
+    """Return how many classes have a higher adjusted score than each row's label, for each τ, (n, len(taus)).
 
     An adjusted shortlist always keeps the base model's best class, which can push a label off the
     last position.  That is ignored here.
     """
-    above = np.empty((len(scores), len(TAUS)), dtype=np.int32)
+    above = np.empty((len(scores), len(taus)), dtype=np.int32)
     kernels = kernels_for(scores.size)
+    lowered = np.zeros(table.n_classes) if table.class_counts is None else -table.log_counts
 
     def count(rows: slice) -> None:
         block = np.ascontiguousarray(as_floats(scores[rows]))
-        adjustments = np.outer(TAUS, -table.log_counts).astype(block.dtype)
+        adjustments = np.outer(taus, lowered).astype(block.dtype)
         kernels.labels_above(block, adjustments, labels[rows], above[rows])
 
     map_row_blocks(count, row_blocks(len(scores), max(1, SCORES_PER_BLOCK // scores.shape[1])))

@@ -12,6 +12,7 @@ from repair.data.adjusted_shortlist import choose_shortlist_tau, with_adjusted_l
 from repair.data.calibration_set import CalibrationSet
 from repair.errors import InputError
 from repair.fitting.design_matrix import Design
+from repair.fitting.list_width import number_ranked
 from repair.stats.row_weights import number_of_units
 from repair.terms.options import ExtendedOptions
 from repair.terms.registry import choose_learned_terms
@@ -22,9 +23,6 @@ __all__ = ["Problem"]
 
 #: The reason why a term cannot be learned from rows of a single group.
 ONE_GROUP = "it needs covered rows of at least two groups"
-#: Number of classes per row that are ranked if embeddings are given.  On held-out calibration rows of three benchmarks,
-#: 100 instead of 30 gained 0.1 to 1.0 points of accuracy.
-RANKED_WITH_EMBEDDINGS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +87,7 @@ class Problem:
         Problem
         """
         kinds = choose_learned_terms(names, calibration, fast=options.fast)
-        width, tau = _number_ranked(calibration, options), options.shortlist_tau
+        width, tau = number_ranked(calibration, options, learned=bool(kinds)), options.shortlist_tau
         tau = choose_shortlist_tau(calibration, width) if tau is None else float(tau)
         listed = with_adjusted_list(calibration, tau, width)
         tau = tau if listed is not calibration else 0.0
@@ -122,15 +120,6 @@ class Problem:
         blocks = np.split(weights, np.cumsum(self.widths)[:-1])
         pairs = [term.collapsed(block) for term, block in zip(self.terms, blocks, strict=False)]
         return tuple(term for term, _ in pairs), np.array([weight for _, weight in pairs], dtype=np.float64)
-
-
-def _number_ranked(rows: CalibrationSet, options: ExtendedOptions) -> int:
-    """Return the number of classes per row that the model ranks."""
-    given = rows.shortlist.n_candidates
-    if rows.all_scores is None:
-        return given
-    usual = given if options.fast or rows.shortlist.embeddings is None else RANKED_WITH_EMBEDDINGS
-    return min(max(given, usual if options.n_ranked is None else options.n_ranked), rows.table.n_classes)
 
 
 def _why_not(kind: type[Term], rows: CalibrationSet) -> str:

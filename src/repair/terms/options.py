@@ -22,9 +22,12 @@ class ExtendedOptions:
         Pass 0 to keep the classifier's own shortlist.
     n_ranked : int, optional
         Number of classes per row that are ranked before the best `n_candidates` of them are returned.
-        With embeddings, a class can be right that the classifier puts in place 50, so the default is
-        then 100 if the scores of all classes are known.  Without embeddings the default is
-        `n_candidates`.  Pass fewer to rerank faster.
+        By default the calibration rows decide, if the scores of all classes are known: more than
+        `n_candidates` and up to 100 classes are ranked if shorter lists miss labels that rows with
+        similar scores or embeddings name.  With embeddings and at most 100 classes or
+        fewer than 5,000 rows, as many of the 100 as there are are ranked.
+        Pass `n_candidates` to rerank faster, and more if you know that the classifier often puts the
+        right class far down.
     neighbour_index : {"exact", "approximate"}, default "exact"
         How neighbours are searched if there are embeddings.  "exact" compares each row with every
         labelled row.  "approximate" looks it up in an index and needs the extra ``neighbours``.

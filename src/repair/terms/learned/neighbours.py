@@ -1,4 +1,9 @@
-"""Neighbours: a vote of the labelled rows whose embeddings are nearest to a row."""
+"""Neighbours: a vote of the labelled rows whose embeddings are nearest to a row.
+
+With many classes only rows whose label is a candidate vote (`FEW_CANDIDATES`).  Few of the nearest of
+all rows would have such a label, and comparing a row with all others would take most of the time of
+reranking.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,6 +19,7 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.errors import InputError, InputWarning, warn_user
 from repair.kernels import kernels_for
+from repair.terms.learned.candidate_votes import Voters, votes_apart
 from repair.terms.learned.neighbour_index import build_index, nearest_in_index, require_index
 from repair.terms.options import INDICES, ExtendedOptions
 from repair.terms.registration import register_term
@@ -26,6 +32,9 @@ __all__ = ["Neighbours", "nearest", "vote_shares"]
 #: The votes: how many neighbours vote, and the width by which the weight of a vote decreases with distance.
 VOTES = ((5, 0.1), (30, 0.1), (30, 0.03))
 MOST_NEIGHBOURS = max(number for number, _ in VOTES)
+#: If there are more than this many classes per candidate, only rows whose label is a candidate vote.  Comparing a row
+#: with one in eight rows takes about as long as comparing it with all of them by a matrix product.
+FEW_CANDIDATES = 8
 #: If the model would keep vectors of more bytes than this, a warning is issued before the fit.
 MANY_BYTES = 200_000_000
 #: Rows whose similarities are in memory at once during the search, and the largest number of these similarities.
@@ -49,12 +58,18 @@ class Neighbours(Term):
         Weight of each vote.
     index : {"exact", "approximate"}, default "exact"
         How neighbours are searched.
+    of_candidates : bool, default False
+        Whether only rows whose label is a candidate vote.  The rows are then in the order of their labels.
+    n_classes : int, default 0
+        Number of classes K, which is needed if `of_candidates`.
     """
 
     vectors: AnyArray
     labels: IntArray
     mixture: FloatArray
     index: str = "exact"
+    of_candidates: bool = False
+    n_classes: int = 0
     name: str = "neighbours"
     requires: tuple[str, ...] = ("embeddings",)
     learns: ClassVar[bool] = True
@@ -77,16 +92,28 @@ class Neighbours(Term):
             vectors = np.concatenate([embeddings, calibration.reference.embeddings])
             labels = np.concatenate([labels, calibration.reference.labels])
         covered = np.flatnonzero(calibration.covered)
-        # Without groups every calibration row is its own group.  Reference rows have no group.
+        # Reference rows belong to no group of the calibration rows.
         groups = np.full(len(labels), -1, dtype=np.int64)
-        groups[: len(embeddings)] = np.arange(len(embeddings)) if calibration.groups is None else calibration.groups
+        of_candidates = options.neighbour_index == "exact" and (
+            FEW_CANDIDATES * calibration.shortlist.n_candidates < calibration.table.n_classes
+        )
         kept = labels >= 0
         kept[: len(embeddings)] &= calibration.importance > 0
-        vectors, labels, groups = vectors[kept].astype(np.float16), labels[kept], groups[kept]
-        query_groups = covered if calibration.groups is None else calibration.groups[covered]
-        term = cls(vectors, labels.astype(np.int32), np.ones(len(VOTES)), options.neighbour_index)
-        neighbours, similarities = term._nearest(embeddings[covered], query_groups, groups)
-        return term, vote_shares(calibration.shortlist.ids[covered], term.labels, neighbours, similarities)
+        ids = calibration.shortlist.ids[covered]
+        voters = Voters.count(labels[kept], calibration.table.n_classes)
+        per_row = voters.per_row(ids) if of_candidates else float(kept.sum())
+        groups[: len(embeddings)] = votes_apart(len(embeddings), calibration.groups, per_row, MOST_NEIGHBOURS)
+        query_groups = groups[covered]
+        order = np.flatnonzero(kept)
+        if of_candidates:
+            order = order[np.argsort(labels[order], kind="stable")]
+        vectors, labels, groups = vectors[order].astype(np.float16), labels[order], groups[order]
+        mixture, n_classes = np.ones(len(VOTES)), calibration.table.n_classes
+        term = cls(
+            vectors, labels.astype(np.int32), mixture, options.neighbour_index, of_candidates, n_classes=n_classes
+        )
+        neighbours, similarities = term._nearest(embeddings[covered], ids, query_groups, groups)
+        return term, vote_shares(ids, term.labels, neighbours, similarities)
 
     @property
     def embedding_width(self) -> int:
@@ -112,10 +139,21 @@ class Neighbours(Term):
         """Return the index of the approximate search, built on first use."""
         return build_index(self.vectors)
 
+    @lazy
+    def voters(self) -> Voters:
+        """Return the number of rows of each class."""
+        return Voters.count(self.labels, self.n_classes)
+
     def _nearest(
-        self, queries: AnyArray, query_groups: AnyArray | None = None, groups: AnyArray | None = None
+        self,
+        queries: AnyArray,
+        ids: IntArray,
+        query_groups: AnyArray | None = None,
+        groups: AnyArray | None = None,
     ) -> tuple[IntArray, AnyArray]:
-        """Return the nearest labelled rows and their similarities."""
+        """Return the nearest labelled rows that may vote for the candidates `ids`, and their similarities."""
+        if self.of_candidates:
+            return self.voters.nearest(queries, self.searched, ids, query_groups, groups, MOST_NEIGHBOURS)
         if self.index == "approximate":
             return nearest_in_index(self.graph, queries, self.vectors, MOST_NEIGHBOURS, query_groups, groups)
         return nearest(queries, self.searched, MOST_NEIGHBOURS, query_groups, groups)
@@ -124,7 +162,7 @@ class Neighbours(Term):
         """Return the mixture of the votes."""
         embeddings = view.shortlist.embeddings
         assert embeddings is not None
-        votes = vote_shares(view.shortlist.ids, self.labels, *self._nearest(embeddings))
+        votes = vote_shares(view.shortlist.ids, self.labels, *self._nearest(embeddings, view.shortlist.ids))
         column = np.zeros(view.shortlist.ids.shape)
         for vote, share in enumerate(self.mixture):
             column += share * votes[:, :, vote]
@@ -140,17 +178,18 @@ class Neighbours(Term):
         return kept, "neighbours: their index is not kept; it is built when the model is first used"
 
     def for_classes(self, n_classes: int) -> Self:
-        """Return the term unchanged: no neighbour has a new class as its label, so new classes get no votes."""
-        return self
+        """Return the term for a longer list of classes.  New classes are no neighbour's label, so they get no votes."""
+        return replace(self, n_classes=n_classes) if self.of_candidates else self
 
     def arrays(self) -> dict[str, AnyArray]:
         """Return the labelled rows and the mixture of the votes."""
         return {"vectors": self.vectors, "labels": self.labels, "mixture": self.mixture}
 
     def description(self) -> dict[str, Any]:
-        """Return the number, width and type of the labelled rows that the file contains, and the index."""
+        """Return the number, width and type of the labelled rows that the file contains, and how they are searched."""
         rows, width = self.vectors.shape
-        return {"rows": rows, "width": width, "dtype": "float16", "index": self.index}
+        known = {"rows": rows, "width": width, "dtype": "float16", "index": self.index}
+        return known | {"of_candidates": self.of_candidates}
 
     @classmethod
     def from_arrays(
@@ -168,7 +207,10 @@ class Neighbours(Term):
             raise InputError(f"mixture has {len(mixture)} entries, not {len(VOTES)}")
         if description.get("index") not in INDICES:
             raise InputError(f"index is {description.get('index')!r}; expected one of {INDICES}")
-        return cls(vectors, labels, mixture, str(description["index"]))
+        of_candidates = description.get("of_candidates", False)
+        if of_candidates not in (True, False) or (of_candidates and (np.diff(labels) < 0).any()):
+            raise InputError("of_candidates must be true or false; if it is true, labels must be in ascending order")
+        return cls(vectors, labels, mixture, str(description["index"]), of_candidates, n_classes=table.n_classes)
 
 
 def _warn_of_size(rows: CalibrationSet) -> None:

@@ -13,11 +13,11 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
-from repair._utils.parallel import even_blocks, map_row_blocks
 from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.errors import InputError
-from repair.kernels import kernels_for
+from repair.stats.row_weights import renumbered
+from repair.terms.learned.candidate_votes import Voters, votes_apart
 from repair.terms.learned.neighbours import vote_shares
 from repair.terms.learned.profile_term import ProfileTerm, landmark_rows, learn_profiles, stored_basis
 from repair.terms.options import ExtendedOptions
@@ -32,8 +32,6 @@ VOTES = ((5, 0.1), (12, 0.03), (30, 0.03), (30, 0.1), (100, 0.1), (100, 0.3))
 MOST_NEIGHBOURS = max(number for number, _ in VOTES)
 #: Largest number of rows that can vote.  More would make reranking slow.
 MOST_ROWS = 4096
-#: Rows whose neighbours one thread searches at once.
-ROWS_PER_BLOCK = 1024
 
 
 @register_term
@@ -63,12 +61,13 @@ class ScoreNeighbours(ProfileTerm):
         """Keep labelled rows, and return the covered rows' columns, without votes of their own group."""
         known = learn_profiles(rows, options)
         covered, shortlist, labels = known.covered, known.shortlist, rows.labels[known.covered].astype(np.int32)
-        groups = covered if rows.groups is None else rows.groups[covered]
         voters = landmark_rows(shortlist, MOST_ROWS)
         voters = voters[rows.importance[covered[voters]] > 0]
         voters = voters[np.argsort(labels[voters], kind="stable")]
         vectors = known.vectors[voters].astype(np.float16)
         term = cls(known.basis, known.reads, vectors, labels[voters], np.ones(len(VOTES)))
+        known_groups = None if rows.groups is None else renumbered(rows.groups[covered])
+        groups = votes_apart(len(covered), known_groups, term.voters.per_row(shortlist.ids), MOST_NEIGHBOURS)
         return term, term._votes(known.vectors, shortlist.ids, groups, groups[voters])
 
     @lazy
@@ -77,14 +76,9 @@ class ScoreNeighbours(ProfileTerm):
         return self.vectors.astype(np.float32)
 
     @lazy
-    def starts(self) -> IntArray:
-        """Return the place of the first vector of each class, and the number of vectors at the end."""
-        return np.searchsorted(self.labels, np.arange(len(self.basis) + 1)).astype(np.int32)
-
-    @lazy
-    def per_class(self) -> IntArray:
-        """Return the number of vectors of each class, and 0 at the end for padding."""
-        return np.append(np.diff(self.starts), np.int32(0))
+    def voters(self) -> Voters:
+        """Return the number of vectors of each class."""
+        return Voters.count(self.labels, len(self.basis))
 
     def collapsed(self, weights: FloatArray) -> tuple[Self, float]:
         """Return a term with the weighted mean of the votes, and its weight."""
@@ -94,26 +88,22 @@ class ScoreNeighbours(ProfileTerm):
 
     def column(self, view: CandidateView) -> FloatArray:
         """Return the mixture of the votes."""
-        ids = view.shortlist.ids
-        votes = self._votes(self.profiles(view), ids, np.full(len(ids), -1), np.zeros(len(self.labels), dtype=np.int64))
+        votes = self._votes(self.profiles(view), view.shortlist.ids)
         column = np.zeros(view.shortlist.ids.shape)
         for vote, share in enumerate(self.mixture):
             column += share * votes[:, :, vote]
         return np.where(view.mask, column, 0.0)
 
-    def _votes(self, profiles: AnyArray, ids: IntArray, row_groups: AnyArray, groups: AnyArray) -> FloatArray:
+    def _votes(
+        self,
+        profiles: AnyArray,
+        ids: IntArray,
+        row_groups: AnyArray | None = None,
+        groups: AnyArray | None = None,
+    ) -> FloatArray:
         """Return the log shares of the votes (n, k, len(VOTES)).  Rows of the same group do not vote."""
-        width = max(1, min(MOST_NEIGHBOURS, int(self.per_class[ids].sum(axis=1).max(initial=0))))
-        places = np.empty((len(ids), width), dtype=np.int32)
-        similarities = np.empty((len(ids), width), dtype=np.float32)
-        kernel = kernels_for(places.size).nearest_of_candidates
-
-        def search(rows: slice) -> None:
-            out = places[rows], similarities[rows]
-            kernel(profiles[rows], self.searched, self.starts, ids[rows], row_groups[rows], groups, *out)
-
-        map_row_blocks(search, even_blocks(len(ids), ROWS_PER_BLOCK))
-        return vote_shares(ids, self.labels, places, similarities, VOTES)
+        near = self.voters.nearest(profiles, self.searched, ids, row_groups, groups, MOST_NEIGHBOURS)
+        return vote_shares(ids, self.labels, *near, VOTES)
 
     def notes(self) -> tuple[str, ...]:
         """Return a sentence about the rows that the model keeps."""
