@@ -84,7 +84,7 @@ def score_output(classifier: Any, name: str | None, n_classes: int, meaning: str
             f"the output {name!r} seems to hold probabilities, but a reranker needs logits or log-probabilities",
             Remedy(
                 "say-probabilities",
-                "export the classifier's logits (skl2onnx: options={'raw_scores': True}), or pass "
+                "export the classifier's logits (skl2onnx: options={id(last_step): {'raw_scores': True}}), or pass "
                 "output_is='probabilities' to take the logarithm first, as for the calibration rows, or "
                 "output_is='scores' if they are scores",
             ),
@@ -179,7 +179,7 @@ def _why_not(output: Any, width: int) -> str:
     if not output.type.HasField("tensor_type"):
         return (
             f"the output {output.name!r} is a list of mappings and no array; export the classifier without ZipMap "
-            "(skl2onnx: options={'zipmap': False})"
+            "(skl2onnx: options={id(last_step): {'zipmap': False}})"
         )
     if _type_of(output) not in ("float16", "float32", "float64"):
         return f"the output {output.name!r} holds no floating-point numbers"
