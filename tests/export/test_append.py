@@ -1,26 +1,26 @@
 """Joining a reranker behind classifiers that scikit-learn and PyTorch export."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx", reason="needs onnx, which is not installed (make test EXTRAS=all)")
-onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime, which is not installed")
+pytest.importorskip("onnxruntime", reason="needs onnxruntime, which is not installed")
 
 from onnx import TensorProto, helper  # noqa: E402
 
 from repair import InputError, Reranker  # noqa: E402
 from repair.export import to_onnx, verify_onnx  # noqa: E402
 from repair.export.names import RANKED  # noqa: E402
-from runtimes import RANKED as CASES  # noqa: E402
-from runtimes import model_of, settings_of, why_not_exported  # noqa: E402
+from runtimes import accepted, arguments, model_of, settings_of  # noqa: E402
+from sessions import hashable, session_of  # noqa: E402
 
 K, WIDTH = 6, 4
 
 
 def run(path, given):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session = session_of(onnx.load(path))
     return dict(zip((entry.name for entry in session.get_outputs()), session.run(None, given), strict=True))
 
 
@@ -101,32 +101,34 @@ def test_a_file_is_read_and_left_unchanged(model, tmp_path):
     check(model, tmp_path / "both.onnx", features(50, 1)[0], "logits")
 
 
-@pytest.mark.parametrize("case", [
-    case for case in CASES if case.is_dense and why_not_exported(case) is None and case.dtype in ("float32", "float64")
-    and case.name.endswith(("/plain", "/ties", "/ragged -inf", "/extremes", "/grown"))
-], ids=str)  # fmt: skip
-def test_the_shared_cases_behind_another_graph(case, tmp_path):
-    """The classifier hands on what it is given, and embeddings come from it as well."""
-    kind = TensorProto.DOUBLE if case.dtype == "float64" else TensorProto.FLOAT
-    reranker = model_of(case.model_path)
-    width = reranker.state.correction.embedding_width
-    entries = [("x", "logits", kind, case.n_classes, case.scores)]
-    if width is not None:
-        entries.append(("y", "vectors", TensorProto.DOUBLE, width, case.embeddings.astype(np.float64)))
+@cache
+def behind_another_graph(path, dtype, settings):
+    """Return a session of a graph that hands on its inputs, scores and embeddings, and of the reranker behind it."""
+    reranker, kind = model_of(path), helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    entries = [("x", "logits", kind, reranker.state.correction.table.n_classes)]
+    if reranker.state.correction.embedding_width is not None:
+        entries.append(("y", "vectors", TensorProto.DOUBLE, reranker.state.correction.embedding_width))
     base = helper.make_model(
         helper.make_graph(
             [helper.make_node("Identity", [source], [made]) for source, made, *_ in entries],
             "classifier",
-            [helper.make_tensor_value_info(source, kind, ["rows", width]) for source, _, kind, width, _ in entries],
-            [helper.make_tensor_value_info(made, kind, ["rows", width]) for _, made, kind, width, _ in entries],
+            [helper.make_tensor_value_info(source, kind, ["rows", width]) for source, _, kind, width in entries],
+            [helper.make_tensor_value_info(made, kind, ["rows", width]) for _, made, kind, width in entries],
         ),
         opset_imports=[helper.make_opsetid("", 18)],
         ir_version=8,
     )
-    options = {"embeddings_output": "vectors"} if width is not None else {}
-    path = tmp_path / "both.onnx"
-    to_onnx(reranker, path, append_to=base, output="logits", **options, **settings_of(case))
-    results = run(path, {source: array for source, *_, array in entries})
+    options = {"embeddings_output": "vectors"} if len(entries) > 1 else {}
+    return session_of(to_onnx(reranker, append_to=base, output="logits", **options, **dict(settings)))
+
+
+@pytest.mark.parametrize("case", accepted("ONNX behind a classifier"), ids=str)
+def test_the_shared_cases_behind_another_graph(case):
+    session = behind_another_graph(case.model_path, case.dtype, hashable(settings_of(case)))
+    given = {entry.name: array for entry, array in zip(session.get_inputs(), arguments(case), strict=True)}
+    if "y" in given:
+        given["y"] = given["y"].astype(np.float64)
+    results = dict(zip((entry.name for entry in session.get_outputs()), session.run(None, given), strict=True))
     case.check(*(results[name] for name in RANKED), tolerance=case.tolerance)
 
 

@@ -6,22 +6,25 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx", reason="needs onnx, which is not installed (make test EXTRAS=all)")
-onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime, which is not installed")
+pytest.importorskip("onnxruntime", reason="needs onnxruntime, which is not installed")
 
 from repair import ArtifactError, InputError, Reranker, Shortlist  # noqa: E402
 from repair.export import to_onnx, verify_onnx  # noqa: E402
 from repair.export.names import GOLDEN, LOGITS, RANKED  # noqa: E402
-from runtimes import RANKED as CASES  # noqa: E402
-from runtimes import arguments, inputs_of, model_of, settings_of, spread, why_not_exported  # noqa: E402
+from runtimes import (  # noqa: E402
+    RUNTIMES,
+    accepted,
+    arguments,
+    inputs_of,
+    model_of,
+    refused,
+    representative,
+    settings_of,
+    spread,
+)  # fmt: skip
+from sessions import hashable, session_of  # noqa: E402
 
-EXPORTED = [case for case in CASES if why_not_exported(case) is None]
-
-
-def session_of(model):
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+EXPORTED = accepted("ONNX")
 
 
 def dtype_of(case):
@@ -31,10 +34,6 @@ def dtype_of(case):
 @cache
 def exported(path, inputs, dtype, settings, **options):
     return session_of(to_onnx(model_of(path), inputs=inputs, dtype=dtype, **dict(settings), **options))
-
-
-def hashable(settings):
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in settings.items())
 
 
 def run(case, **options):
@@ -51,20 +50,20 @@ def test_the_graph_in_onnxruntime(case):
     case.check(*(ranked[name] for name in RANKED), tolerance=case.tolerance)
 
 
-@pytest.mark.parametrize("case", EXPORTED, ids=str)
+@pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
 def test_float32(case):
     ranked = run(case, precision="float32")
     assert ranked[RANKED[1]].dtype == np.float32
     case.check(*(ranked[name] for name in RANKED), tolerance=1e-5)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if why_not_exported(case)], ids=str)
+@pytest.mark.parametrize("case", refused("ONNX"), ids=str)
 def test_what_cannot_be_exported_is_refused_by_name(case):
-    with pytest.raises(InputError, match=why_not_exported(case)):
+    with pytest.raises(InputError, match=RUNTIMES["ONNX"](case)[0]):
         to_onnx(model_of(case.model_path))
 
 
-@pytest.mark.parametrize("case", [case for case in EXPORTED if case.name.endswith(("/plain", "/ragged"))], ids=str)
+@pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
 def test_adjusted_logits(case):
     logits = run(case, outputs="logits")[LOGITS]
     expected = spread(case.expected_ids, case.expected_scores, case.n_classes)

@@ -7,18 +7,7 @@ duckdb = pytest.importorskip("duckdb", reason="needs duckdb, which is not instal
 
 from repair import InputError, Reranker  # noqa: E402
 from repair.export import to_sql  # noqa: E402
-from runtimes import RANKED, model_of, settings_of  # noqa: E402
-
-IN_SQL = {"score_gap", "rank_gap", "log_prob_ratio", "log_freq_ratio", "similarity", "score_by_frequency"}
-
-
-def why_not(case):
-    unknown = [term for term in case.terms if term not in IN_SQL]
-    if "approximate" in case.traits:
-        return "'neighbours' cannot be exported with the approximate index"
-    if unknown:
-        return f"the term {unknown[0]!r} cannot be exported to SQL"
-    return "the model ranks" if "cuts" in case.traits else None
+from runtimes import RANKED, RUNTIMES, accepted, model_of, refused, settings_of  # noqa: E402
 
 
 def candidates_of(case):
@@ -54,15 +43,15 @@ def run(query, ids, scores, classes=None):
     return ranked
 
 
-@pytest.mark.parametrize("case", [case for case in RANKED if why_not(case) is None], ids=str)
+@pytest.mark.parametrize("case", accepted("SQL"), ids=str)
 def test_the_query_in_duckdb(case):
     model = model_of(case.model_path)
     case.check(*run(to_sql(model, **settings_of(case)), *candidates_of(case)))
 
 
-@pytest.mark.parametrize("case", [case for case in RANKED if why_not(case) is not None], ids=str)
+@pytest.mark.parametrize("case", refused("SQL"), ids=str)
 def test_what_cannot_be_exported_is_refused_by_name(case):
-    with pytest.raises(InputError, match=why_not(case)):
+    with pytest.raises(InputError, match=RUNTIMES["SQL"](case)[0]):
         to_sql(model_of(case.model_path))
 
 

@@ -9,9 +9,19 @@ torch = pytest.importorskip("torch", reason="needs torch, which is not installed
 
 from repair import InputError, Reranker, Shortlist  # noqa: E402
 from repair.export import to_torch  # noqa: E402
-from runtimes import RANKED, arguments, inputs_of, model_of, settings_of, spread, why_not_exported  # noqa: E402
+from runtimes import (  # noqa: E402
+    RUNTIMES,
+    accepted,
+    arguments,
+    inputs_of,
+    model_of,
+    refused,
+    representative,
+    settings_of,
+    spread,
+)  # fmt: skip
 
-EXPORTED = [case for case in RANKED if why_not_exported(case) is None]
+EXPORTED = accepted("torch eager")
 TOLERANCE = 1e-5
 
 
@@ -28,20 +38,20 @@ def test_eager(case):
     case.check(*(part.numpy() for part in module_of(case)(*tensors(case))), tolerance=case.tolerance)
 
 
-@pytest.mark.parametrize("case", [case for case in RANKED if why_not_exported(case)], ids=str)
+@pytest.mark.parametrize("case", refused("torch eager"), ids=str)
 def test_what_cannot_be_exported_is_refused_by_name(case):
-    with pytest.raises(InputError, match=why_not_exported(case)):
+    with pytest.raises(InputError, match=RUNTIMES["torch eager"](case)[0]):
         module_of(case)
 
 
-@pytest.mark.parametrize("case", EXPORTED, ids=str)
+@pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
 def test_float32(case):
     ids, scores, probabilities = module_of(case, precision="float32")(*tensors(case))
     assert scores.dtype == probabilities.dtype == torch.float32
     case.check(ids.numpy(), scores.numpy(), probabilities.numpy(), tolerance=TOLERANCE)
 
 
-@pytest.mark.parametrize("case", EXPORTED, ids=str)
+@pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
 def test_adjusted_logits(case):
     logits = module_of(case, outputs="logits")(*tensors(case)).numpy()
     expected = spread(case.expected_ids, case.expected_scores, case.n_classes)
@@ -53,24 +63,22 @@ def test_adjusted_logits(case):
 
 @cache
 def exported(path, inputs, dtype, settings):
-    """Export once per model and type, with a batch of any size."""
-    case = next(
-        case
-        for case in EXPORTED
-        if (case.model_path, inputs_of(case), case.dtype, repr(case.settings)) == (path, inputs, dtype, settings)
-        and len(case) > 1
-    )
-    batch = torch.export.Dim("batch", min=1, max=1 << 16)
-    shapes = tuple({0: batch} for _ in arguments(case))
+    """Export once per model and type, with any number of rows and candidates."""
+    case = next(case for case in EXPORTED if key_of(case) == (path, inputs, dtype, settings) and len(case) > 1)
+    rows, width = torch.export.Dim("rows", min=1, max=1 << 16), torch.export.Dim("width", min=1, max=1 << 10)
+    tables = 1 if inputs == "scores" else 2
+    shapes = tuple({0: rows} if inputs == "scores" or number >= tables else {0: rows, 1: width}
+                   for number in range(len(arguments(case))))  # fmt: skip
     return torch.export.export(module_of(case), tuple(tensors(case)), dynamic_shapes=(shapes,)).module()
 
 
-ONE_WIDTH = [case for case in EXPORTED if case.is_dense]
+def key_of(case):
+    return case.model_path, inputs_of(case), case.dtype, repr(case.settings)
 
 
-@pytest.mark.parametrize("case", ONE_WIDTH, ids=str)
+@pytest.mark.parametrize("case", accepted("torch.export"), ids=str)
 def test_torch_export_with_a_dynamic_batch(case):
-    module = exported(case.model_path, inputs_of(case), case.dtype, repr(case.settings))
+    module = exported(*key_of(case))
     case.check(*(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
 
 
@@ -83,16 +91,6 @@ def test_torch_compile_in_one_graph(name, backend):
     torch.compiler.reset()
     module = torch.compile(module_of(case), backend=backend, fullgraph=True)
     case.check(*(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
-
-
-def test_candidates_are_exported_with_any_number_of_rows_and_candidates():
-    wide, narrow = (
-        next(case for case in EXPORTED if case.name == f"pairwise/{name}") for name in ("ragged", "narrow list")
-    )
-    shape = {0: torch.export.Dim("batch", min=1, max=1 << 16), 1: torch.export.Dim("width", min=1, max=1 << 10)}
-    module = torch.export.export(module_of(wide), tuple(tensors(wide)), dynamic_shapes=((shape, shape),)).module()
-    for case in (wide, narrow):
-        case.check(*(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
 
 
 def spoiled(scores):
