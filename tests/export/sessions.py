@@ -1,9 +1,9 @@
 """Running graphs in onnxruntime, for tests that have made sure that it is installed."""
 
-import onnxruntime
-
 
 def session_of(model):
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
