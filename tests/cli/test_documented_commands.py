@@ -25,6 +25,17 @@ def test_they_all_succeed(repair, repository, tmp_path, monkeypatch, name, count
     assert (tmp_path / "results" / "comparison.md").exists()
 
 
+@pytest.mark.needs("onnx", "onnxruntime")
+def test_the_exports_succeed(repair, repository, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (repository / "docs" / "export.md").read_text(encoding="utf-8")
+    commands = [line for line in text.splitlines() if line.startswith("repair ")]
+    assert len(commands) == 6
+    for command in commands:
+        done = repair(*shlex.split(command, comments=True)[1:])
+        assert done.code == 0, (command, done.err)
+
+
 def test_every_command_is_in_the_document(repository):
     from repair.cli.app import EXAMPLES
 

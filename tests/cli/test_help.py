@@ -19,6 +19,7 @@ COMMANDS = (
     "compare",
     "explain",
     "report",
+    "export",
     "inspect",
 )
 PROGRAM = [sys.executable, "-c", "from repair.cli import main; main()"]
@@ -56,7 +57,7 @@ def test_completion_of_commands_and_options():
         environment["COMP_CWORD"] = str(len(words.split()) - 1)
         return subprocess.run(PROGRAM, capture_output=True, text=True, env=environment).stdout.split()
 
-    assert complete("repair exp") == ["explain"]
+    assert complete("repair exp") == ["explain", "export"]
     assert complete("repair fit --head") == ["--head-loss"]
     shown = subprocess.run(
         PROGRAM, capture_output=True, text=True, env={**os.environ, "_REPAIR_COMPLETE": "source_bash"}

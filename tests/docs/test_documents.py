@@ -73,6 +73,13 @@ def test_the_readme_quotes_the_published_results(repository):
     assert list(larger.groups()) == [share for _, share in closed]
 
 
+@pytest.mark.needs("torch")
+def test_the_export_guide_runs(repository, capsys):
+    (block,) = python_blocks(repository / "docs/export.md")
+    exec(compile(block, "docs/export.md", "exec"), {})
+    assert capsys.readouterr().out == "True\n"
+
+
 def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
     blocks = python_blocks(repository / "docs/python.md")
     assert len(blocks) == 11

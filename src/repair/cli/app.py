@@ -13,6 +13,7 @@ from repair.cli.diagnose import diagnose
 from repair.cli.evaluate import evaluate
 from repair.cli.example import example
 from repair.cli.explain import explain
+from repair.cli.export import export
 from repair.cli.fit import fit
 from repair.cli.inspect import inspect
 from repair.cli.monitor import monitor
@@ -41,6 +42,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     compare: "repair compare calibration.csv test.csv --classes classes.csv --out results",
     explain: "repair explain model.safetensors test.csv --row q17",
     report: "repair report model.safetensors calibration.csv test.csv -o report.html",
+    export: "repair export model.safetensors --to onnx -o model.onnx",
     inspect: "repair inspect model.safetensors",
 }
 

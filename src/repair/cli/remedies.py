@@ -27,6 +27,15 @@ SENTENCES: dict[str, Callable[[str], str]] = {
     "use-extended": lambda _: "leave it out of --terms, or use --mode extended",
     "fit-again": lambda argument: f"fit the model again: {FIT_OPTIONS[argument]} to repair fit",
     "pass-function": lambda _: "such a model can be used in Python only",
+    "pass-matrix": lambda _: "fit with --similarity FILE",
+    "use-exact-index": lambda _: "fit it in Python with the exact index, or with repair fit, which uses it",
+    "export-scores": lambda _: "export with --inputs scores, or fit a model on shortlists",
+    "name-output": lambda names: f"give --output, one of {names}",
+    "say-probabilities": lambda _: (
+        "export the classifier's logits (skl2onnx: options={id(last_step): {'raw_scores': True}}), or give "
+        "--output-is probabilities to take the logarithm first, as for the calibration rows, or --output-is scores if "
+        "they are scores"
+    ),
     "name-column": lambda role: f"name it with --{role}-column",
     "name-columns": lambda roles: f"name them with {', '.join(f'--{role}-column' for role in roles.split())}",
     "name-class-column": lambda _: "name it with --class-column",

@@ -110,13 +110,14 @@ class Adjustments:
 
     def contributions(self, view: CandidateView) -> list[tuple[str, FloatArray]]:
         """Return the (n, k) arrays to add, by name.  The list is empty if there is nothing to add."""
-        return [(name, view.per_class(values)) for name, values in self._by_name(view.table)]
+        return [(name, view.per_class(values)) for name, values in self.by_name(view.table)]
 
     def per_class(self, table: ClassTable) -> FloatArray:
         """Return the (K,) numbers to add to the scores of the classes."""
-        return sum((values for _, values in self._by_name(table)), np.zeros(table.n_classes))
+        return sum((values for _, values in self.by_name(table)), np.zeros(table.n_classes))
 
-    def _by_name(self, table: ClassTable) -> list[tuple[str, FloatArray]]:
+    def by_name(self, table: ClassTable) -> list[tuple[str, FloatArray]]:
+        """Return the (K,) numbers of each adjustment by its name, in the order in which they are added."""
         parts = []
         if self.dial != 0.0:
             parts.append(("dial", self.dial * (table.log_rarity if self.log_rarity is None else self.log_rarity)))
