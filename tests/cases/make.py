@@ -4,12 +4,14 @@ import json
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import repair
 from plain_model import plain_ranking
 from repair import ExtendedOptions, GridSearch, InputError, Reranker, ScoreSet, Shortlist
+from repair.terms.learned import neighbours
 from shared_cases import FIXED_TERMS, FOLDER, plain, read_cases
 
 K, WIDTH = 8, 4
@@ -145,6 +147,9 @@ def learned_models():
     for term in ("neighbours", "head", "logistic_head", "discriminant"):
         model = Reranker("extended", n_candidates=5, terms=(term,), extended=own).fit(vectors)
         yield f"extended_{term}", Model(model, ("plain", "ragged", "float32"))
+    with patch.object(neighbours, "FEW_CANDIDATES", 1):  # as if there were many classes
+        model = Reranker("extended", n_candidates=5, terms=("neighbours",), extended=own).fit(vectors)
+    yield "extended_neighbours_of_candidates", Model(model, ("plain", "ragged", "float32"))
     yield (
         "extended",
         Model(

@@ -195,11 +195,10 @@ class Vectors:
     def votes(self, name, stored, description):
         """Return the logarithm of each candidate's share of the votes of the nearest rows."""
         vectors, labels = stored["vectors"].astype(np.float64), stored["labels"].tolist()
-        if name == "neighbours":
-            query, voters = self.embedding, range(len(labels))
-        else:
-            query = self.profile(stored["basis"], description["reads"])
-            voters = [one for one, label in enumerate(labels) if label in self.ids]
+        query = self.embedding if name == "neighbours" else self.profile(stored["basis"], description["reads"])
+        voters = list(range(len(labels)))
+        if name == "score_neighbours" or description["of_candidates"]:
+            voters = [one for one in voters if labels[one] in self.ids]
         nearest = sorted(voters, key=lambda one: (-float(vectors[one] @ query), one))
         column = dict.fromkeys(self.ids, 0.0)
         for (number, width), share in zip(VOTES[name], stored["mixture"], strict=True):

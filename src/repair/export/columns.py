@@ -63,18 +63,23 @@ def _with_constant(rows: Rows, vectors: Array, term: TermPlan) -> Array:
 
 
 def _score_neighbours(rows: Rows, term: TermPlan) -> Array:
-    """Only rows whose label is a candidate vote."""
-    ops, n_classes = rows.ops, rows.plan.n_classes
-    ids = rows.candidates.ids
-    places = ops.where(rows.candidates.mask, ids, n_classes)  # one more column, for padding
-    is_candidate = ops.spread(ops.cast(rows.candidates.mask, "float32"), places, n_classes + 1, 0.0)
-    may_vote = ops.take(is_candidate, ops.constant(term.arrays["labels"]), axis=1) > 0.0
-    similarities = _similarities(rows, _profiles(rows, term), term)
-    return _votes(rows, ops.where(may_vote, similarities, float("-inf")), term)
+    return _votes(rows, _of_candidates(rows, _similarities(rows, _profiles(rows, term), term), term), term)
 
 
 def _neighbours(rows: Rows, term: TermPlan) -> Array:
-    return _votes(rows, _similarities(rows, rows.embeddings, term), term)
+    similarities = _similarities(rows, rows.embeddings, term)
+    if term.numbers["of_candidates"]:
+        similarities = _of_candidates(rows, similarities, term)
+    return _votes(rows, similarities, term)
+
+
+def _of_candidates(rows: Rows, similarities: Array, term: TermPlan) -> Array:
+    """Return the similarities to rows whose label is a candidate, and −Inf for all others, which do not vote."""
+    ops, n_classes = rows.ops, rows.plan.n_classes
+    places = ops.where(rows.candidates.mask, rows.candidates.ids, n_classes)  # one more column, for padding
+    is_candidate = ops.spread(ops.cast(rows.candidates.mask, "float32"), places, n_classes + 1, 0.0)
+    may_vote = ops.take(is_candidate, ops.constant(term.arrays["labels"]), axis=1) > 0.0
+    return ops.where(may_vote, similarities, float("-inf"))
 
 
 def _similarities(rows: Rows, vectors: Array, term: TermPlan) -> Array:

@@ -118,7 +118,8 @@ def _neighbours(term: Term, table: ClassTable) -> TermParts:
             Remedy("use-exact-index", "fit with ExtendedOptions(neighbour_index='exact')"),
         )
     rows = {"vectors": term.searched, "labels": term.labels.astype(np.int64)}
-    return "neighbours", rows, _votes(neighbours.VOTES, term.mixture, len(term.labels))
+    votes = _votes(neighbours.VOTES, term.mixture, len(term.labels))
+    return "neighbours", rows, {**votes, "of_candidates": term.of_candidates}
 
 
 def _votes(votes: tuple[tuple[int, float], ...], mixture: AnyArray, n_rows: int) -> dict[str, Any]:
