@@ -190,3 +190,10 @@ def test_a_rival_converts_new_rows_too(drawn):
     logs, labels = drawn
     expected = VectorScaling(5).fit(logs, labels).predict(logs)
     assert (VectorScaling(5).fit(np.exp(logs), labels).predict(np.exp(logs)) == expected).all()
+
+
+def test_small_positive_logits_are_not_probabilities():
+    """Their rows add up to far less than 1, although all classes are there."""
+    assert ScoreScale.of(np.tile([0.4, 0.0], (40, 1)), None) == ScoreScale()
+    rounded = np.tile([0.55, 0.01, 0.0, 0.0], (40, 1))  # many small probabilities were rounded to 0
+    assert ScoreScale.of(rounded, None).kind == "probabilities"

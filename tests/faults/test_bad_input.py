@@ -170,7 +170,11 @@ def test_only_one_class_among_the_covered_rows():
         ({"class_names": 5}, "class_names is int; pass a sequence of 5 names"),
         ({"class_names": "abcde"}, "class_names is str; pass a sequence of 5 names"),
         ({"class_names": dict.fromkeys("abcde")}, "class_names is dict"),
-        ({"class_names": [1, 2, 3, 4, 5]}, r"class_names\[0\] is 1, not text; pass names as text, and labels too"),
+        (
+            {"class_names": [1, "b", 3, 4, 5]},
+            r"class_names\[0\] is 1, not text; pass all names as text, and labels too",
+        ),
+        ({"class_names": [0.5, 1, 2, 3, 4]}, r"class_names\[0\] is 0.5, not text"),
         (
             {"class_counts": [0.5, 0.2, 0.1, 0.1, 0.1]},
             "class_counts adds up to 1; pass numbers of examples",

@@ -37,6 +37,8 @@ MOST = 0.99
 MANY = 0.9
 #: Probabilities that were rounded to two digits may add up to this much more than 1.
 ROUNDING = 0.05
+#: Probabilities of all classes usually add up to at least this much, even if small ones were rounded to 0.
+LEAST_SUM = 0.5
 #: Percentages of all classes add up to 100, apart from rounding.
 WHOLE_PERCENT = (95.0, 105.0)
 #: On a shortlist they add up to less, but rarely to less than this.
@@ -237,7 +239,8 @@ def _detected(scores: AnyArray | Shortlist) -> str:
         return LOGITS
     sums = values.sum(axis=1, where=real)
     if highest <= HIGHEST[PROBABILITIES]:
-        return PROBABILITIES if float((sums <= 1.0 + ROUNDING).mean()) >= MOST else LOGITS
+        enough = is_list or float(np.median(sums)) >= LEAST_SUM
+        return PROBABILITIES if enough and float((sums <= 1.0 + ROUNDING).mean()) >= MOST else LOGITS
     whole = (sums >= WHOLE_PERCENT[0]) & (sums <= WHOLE_PERCENT[1])
     if not is_list:
         return PERCENT if float(whole.mean()) >= MOST else LOGITS
