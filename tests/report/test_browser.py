@@ -54,7 +54,7 @@ def test_classes_are_sorted_searched_and_paged(shown, content, hostile):
     names = shown.locator("#class-table tbody td:first-child")
     assert names.count() == len(content.classes.columns["name"])  # twenty fit on one page
     assert names.all_text_contents() == content.classes.columns["name"]
-    header = shown.get_by_role("button", name="offset", exact=True)
+    header = shown.locator("#class-table").get_by_role("button", name="offset", exact=True)
     header.click()
     offsets = [float(one.replace("−", "-")) for one in shown.locator("#class-table td:last-child").all_text_contents()]
     assert offsets == sorted(offsets, reverse=True)

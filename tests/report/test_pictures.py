@@ -49,6 +49,8 @@ def test_the_line_of_the_long_tail_divides_rare_from_frequent():
     model = Base(3).fit(scores, np.arange(10).repeat(6), class_counts=[9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
     data = long_tail(model).data
     assert data["frequent"] == 2
+    assert [bar["right"] - bar["left"] for bar in data["values"]] == [1.0] * 10
+    assert (data["values"][0]["left"], data["values"][-1]["right"]) == (0.5, 10.5)
     assert [one["kind"] for one in data["values"]] == ["frequent"] * 2 + ["rare"] * 8
     assert [one["count"] for one in data["values"]] == [9, 5, 5, 5, 5, 1, 1, 1, 1, 1]
 
@@ -130,8 +132,12 @@ def test_many_classes_are_thinned_and_that_is_said():
     shown = offsets(model)
     assert len(shown.data["values"]) == MOST_MARKS
     assert f"The chart shows {MOST_MARKS:,} of {n_classes:,} classes." in shown.sentence
-    assert len(long_tail(model).data["values"]) == class_charts.TAIL_POINTS
-    assert f"of {n_classes:,} classes, evenly by rank." in long_tail(model).sentence
+    tail = long_tail(model)
+    bars = tail.data["values"]
+    assert len(bars) in (class_charts.TAIL_POINTS, class_charts.TAIL_POINTS + 1)
+    assert f"The chart has {len(bars)} bars for {n_classes:,} classes." in tail.sentence
+    assert [bar["left"] for bar in bars[1:]] == [bar["right"] for bar in bars[:-1]]
+    assert tail.data["frequent"] + 0.5 in {bar["left"] for bar in bars}  # colours change at the line
 
 
 def test_too_few_rows_still_give_a_report():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from repair.model.adjustments import dial_text
+from repair.report.labels import Placed, Spot, place_labels
 from repair.report.palette import colour
 from repair.report.picture import Picture
 from repair.report.row_charts import BEFORE
@@ -13,6 +15,11 @@ from repair.report.vega import Data, Spec, caption, chart, colours, decades, fie
 __all__ = ["CHARTS", "charts_of"]
 
 PER_CENT = ".0%"
+FRONTIER_HEIGHT = 320
+#: A line between two points is kept free of labels at so many places, less one.
+POINTS_BETWEEN = 6
+#: Up to this many bars are separated by a gap.
+FEW_BARS = 60
 ORDERS = {BEFORE: "base", "model": "model"}
 #: The base order and the model also differ in shape, for people who do not see the colours.
 SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
@@ -35,38 +42,37 @@ def charts_of(picture: Picture) -> list[Spec]:
 
 
 def long_tail(data: Data) -> Spec:
-    """Draw the examples by rank of the class, and a line between the frequent fifth and the rest."""
-    boundary = data["frequent"] + 0.5
-    ticks = decades(data["top"])
-    y = field(
-        "count",
-        data["what"],
-        scale={"type": "symlog", "domainMin": 0},
-        axis={"values": ticks, "format": ",d", "grid": True},
-    )
-    x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
-    kinds = {"frequent": "frequent", "rare": "rare"}
-    shown = tips(rank="rank", count=("examples", ","), kind="kind")
-    line = own_values([{"rank": boundary}])
-    return chart(
-        data["values"],
-        [
-            {
-                "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.85, "line": False},
-                "encoding": {"x": x, "y": y, "color": colours("kind", kinds), "tooltip": shown},
+    """Draw one bar per class by rank, and a line between frequent and rare classes."""
+    n_classes, n_frequent = data["classes"], data["frequent"]
+    y = field("count", data["what"], scale={"domainMin": 0}, axis={"format": ",d", "tickMinStep": 1}, stack=None)
+    if data["log"]:
+        y = {**y, "title": f"{data['what']} (logarithmic)", "scale": {"type": "symlog", "domainMin": 0}}
+        y["axis"] = {"format": ",d", "values": decades(data["top"])}
+    within = {"domain": [0.5, n_classes + 0.5], "nice": False}
+    axis = {"grid": False, "tickMinStep": 1, "format": ",d"}
+    x = field("left", "classes, most frequent first", scale=within, axis=axis, bin={"binned": True})
+    shown = tips(name="class", rank=("rank", ",d"), count=("examples", ","), kind="kind")
+    line = own_values([{"left": n_frequent + 0.5}])
+    here = {"x": {"field": "left", "type": "quantitative", "scale": within}}
+    above = f"{n_classes - n_frequent:,} rare classes →"
+    layers = [
+        {
+            "mark": {"type": "bar", "opacity": 0.85, "binSpacing": 1 if n_classes <= FEW_BARS else 0},
+            "encoding": {
+                "x": x,
+                "x2": {"field": "right"},
+                "y": y,
+                "color": colours("kind", {"frequent": "frequent", "rare": "rare"}),
+                "tooltip": shown,
             },
-            {
-                **line,
-                "mark": {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")},
-                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
-            },
-            {
-                **line,
-                "mark": caption("80 % of the classes →", align="left", dx=6, y=8, color=colour("ink")),
-                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
-            },
-        ],
-    )
+        }
+    ]
+    if n_frequent < n_classes:
+        layers += [
+            {**line, "mark": {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}, "encoding": here},
+            {**line, "mark": caption(above, align="left", y=-6, color=colour("ink")), "encoding": here},
+        ]
+    return chart(data["values"], layers)
 
 
 def by_frequency(data: Data) -> Spec:
@@ -116,9 +122,12 @@ def by_frequency(data: Data) -> Spec:
 
 def frontier(data: Data) -> Spec:
     """Draw rare against frequent accuracy along the dial."""
-    axis = {"format": ".1%", "tickCount": 6}
-    x = field("frequent", "accuracy on frequent classes", scale={"zero": False, "padding": 24}, axis=axis)
-    y = field("rare", "accuracy on rare classes", scale={"zero": False, "padding": 18}, axis=axis)
+    axis = {"format": ".1~%", "tickCount": 6}
+    domains = {name: _around([at[name] for at in _places(data)]) for name in ("frequent", "rare")}
+    x, y = (
+        field(name, f"accuracy on {name} classes", scale={"domain": domains[name], "nice": False}, axis=axis)
+        for name in ("frequent", "rare")
+    )
     shown = tips(
         dial="dial",
         rare=("rare", ".1%"),
@@ -126,48 +135,68 @@ def frontier(data: Data) -> Spec:
         accuracy=("all rows", ".1%"),
         macro=("mean over classes", ".1%"),
     )
-    ends = [at for at in data["values"] if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != data["model"]["dial"]]
-    marks = [
-        {**data["base"], "name": "base order", "order": BEFORE},
-        {**data["model"], "name": f"this model, dial {dial_text(data['model']['dial'])}", "order": "model"},
+    marks = [{**data["base"], "order": BEFORE}, {**data["model"], "order": "model"}]
+    layers = [
+        {
+            "mark": {"type": "line", "color": colour("model"), "strokeWidth": 1.5, "opacity": 0.6},
+            "encoding": {"x": x, "y": y, "order": {"field": "dial", "type": "quantitative"}},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "color": colour("model"), "size": 36, "opacity": 1},
+            "encoding": {"x": x, "y": y, "tooltip": shown},
+        },
+        {
+            **own_values(marks),
+            "mark": {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "color": colours("order", ORDERS, legend=None),
+                "shape": {**SHAPES, "legend": None},
+                "tooltip": tips(order=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
+            },
+        },
     ]
-    return chart(
-        data["values"],
-        [
-            {
-                "mark": {"type": "line", "color": colour("model"), "strokeWidth": 1.5, "opacity": 0.6},
-                "encoding": {"x": x, "y": y, "order": {"field": "dial", "type": "quantitative"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "color": colour("model"), "size": 36, "opacity": 1},
-                "encoding": {"x": x, "y": y, "tooltip": shown},
-            },
-            {
-                **own_values(ends),
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": colour("soft")},
-                "encoding": {"x": x, "y": y, "text": {"field": "dial", "format": ".1f", "type": "quantitative"}},
-            },
-            *_named_points(marks, x, y),
-        ],
-        320,
-    )
+    for label in _frontier_labels(data, domains):
+        mark = {"type": "text", "lineBreak": "\n", **label.mark, "color": colour("ink" if label.bold else "soft")}
+        at = {"frequent": label.x, "rare": label.y, "text": label.text}
+        layers.append({**own_values([at]), "mark": mark, "encoding": {"x": x, "y": y, "text": {"field": "text"}}})
+    return chart(data["values"], layers, FRONTIER_HEIGHT)
 
 
-def _named_points(marks: Sequence[Data], x: Spec, y: Spec) -> list[Spec]:
-    """Return large points for the base order and the model, each with its name next to it."""
-    point = {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")}
-    name = {"type": "text", "dx": 12, "dy": 20, "align": "right", "fontWeight": 600, "color": colour("ink")}
-    encoding = {
-        "x": x,
-        "y": y,
-        "color": colours("order", ORDERS, legend=None),
-        "shape": {**SHAPES, "legend": None},
-        "tooltip": tips(name=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
-    }
+def _places(data: Data) -> list[Data]:
+    return [*data["values"], data["base"], data["model"]]
+
+
+def _along(values: Sequence[Data]) -> list[Data]:
+    """Return points along the line that joins the values."""
+    steps = [step / POINTS_BETWEEN for step in range(1, POINTS_BETWEEN)]
     return [
-        {**own_values(marks), "mark": point, "encoding": encoding},
-        {**own_values(marks), "mark": name, "encoding": {"x": x, "y": y, "text": {"field": "name"}}},
+        {name: (1 - step) * first[name] + step * second[name] for name in ("frequent", "rare")}
+        for first, second in pairwise(values)
+        for step in steps
     ]
+
+
+def _around(values: Sequence[float]) -> list[float]:
+    """Return the ends of an axis with some room around the values."""
+    low, high = min(values), max(values)
+    room = 0.12 * (high - low) or 0.01
+    return [low - room, high + room]
+
+
+def _frontier_labels(data: Data, domains: dict[str, list[float]]) -> list[Placed]:
+    """Return the names of the base order and the model, and the dials 0, 0.5 and 1 where they do not get in the way."""
+    current = data["model"]["dial"]
+    spots = [
+        Spot("base order", data["base"]["frequent"], data["base"]["rare"], bold=True),
+        Spot(f"this model, dial {dial_text(current)}", data["model"]["frequent"], data["model"]["rare"], bold=True),
+    ]
+    for at in data["values"]:
+        if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != current:
+            spots.append(Spot(f"dial {at['dial']:.1f}", at["frequent"], at["rare"]))
+    points = [(at["frequent"], at["rare"]) for at in (*_places(data), *_along(data["values"]))]
+    return place_labels(spots, points, domains["frequent"], domains["rare"], FRONTIER_HEIGHT)
 
 
 def offsets(data: Data) -> Spec:
@@ -194,7 +223,7 @@ def offsets(data: Data) -> Spec:
             "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
             "encoding": {
                 "x": x,
-                "y": field("offset", "offset"),
+                "y": field("offset", "offset (dashed: common mean)" if data["means"] else "offset"),
                 "color": colours("trust", names, "based on"),
                 "tooltip": shown,
             },
@@ -204,15 +233,13 @@ def offsets(data: Data) -> Spec:
         at_mean = own_values([{"at": mean}])
         rule = {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}
         layers.append({**at_mean, "mark": rule, "encoding": {"y": field("at", None)}})
-        mark = caption("common mean", align="right", x="width", dy=-7, color=colour("ink"))
-        layers.append({**at_mean, "mark": mark, "encoding": {"y": field("at", None)}})
     return chart(data["values"], layers, 320)
 
 
 def gap_closed(data: Data) -> Spec:
     """Draw the share of the recoverable gap that each kind of correction closes."""
     y = field("name", None, "nominal", sort=[bar["name"] for bar in data["values"]], axis={"labelLimit": 200})
-    x = {"type": "quantitative", "title": "share of the recoverable gap closed", "axis": {"format": PER_CENT}}
+    x = {"type": "quantitative", "title": "share of the gap closed", "axis": {"format": PER_CENT}}
     shown = tips(name=" ", closed=("closed", ".1%"), low=("from", ".1%"), high=("to", ".1%"))
     bars = {"type": "bar", "color": colour("model"), "height": {"band": 0.55}, "cornerRadiusEnd": 3}
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
@@ -307,6 +334,7 @@ def coverage(data: Data) -> Spec:
     dash = {"domain": list(ORDERS), "range": [[4, 3], [1, 0]]}
     shown = tips(rows="rows", order="order", j="first", share=("share", ".1%"))
     line = own_values([{"j": data["k"]}])
+    side = {"align": "right", "dx": -5} if data["k"] > 0.7 * depth else {"align": "left", "dx": 5}
     lines = {
         "x": x,
         "y": y,
@@ -323,7 +351,7 @@ def coverage(data: Data) -> Spec:
             },
             {
                 **line,
-                "mark": caption("shortlist", align="left", dx=5, y="height", dy=-8),
+                "mark": caption("shortlist", y="height", dy=-8, **side),
                 "encoding": {"x": x},
             },
             {"mark": {"type": "line", "strokeWidth": 2}, "encoding": lines},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,12 +10,15 @@ from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
 from repair.model.adjustments import dial_text
+from repair.report.changes import Changes
 from repair.report.evidence import Evidence
 from repair.report.picture import number, percent, points
+from repair.report.turned_down import TurnedDown
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import title_of
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.paired_gains import PairedGain
+from repair.stats.row_weights import describe_weights
 
 __all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize"]
 
@@ -56,9 +59,13 @@ class Words:
         What changed on held-out rows.
     advice : tuple of str
         The verdict of the diagnosis: which correction the calibration rows support.
+    advice_basis : str
+        How the numbers of the advice differ from the others, or '' if they are the same.
     alarms : tuple of str
         Failed checks of severity "error", which make all numbers unreliable.  They are shown first.
     tiles : tuple of Tile
+    tiles_title, tiles_basis : str
+        What the tiles are about, if not about the model: the correction that was turned down, and on which rows.
     """
 
     headline: str
@@ -66,10 +73,17 @@ class Words:
     advice: tuple[str, ...]
     alarms: tuple[str, ...]
     tiles: tuple[Tile, ...]
+    tiles_title: str = ""
+    tiles_basis: str = ""
+    advice_basis: str = ""
 
 
 def summarize(
-    model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis, notes: tuple[str, ...]
+    model: ShortlistReranker,
+    evidence: Evidence | NotApplicable,
+    diagnosis: Diagnosis,
+    notes: tuple[str, ...],
+    turned: TurnedDown | None = None,
 ) -> Words:
     """Return the verdict: whether the model helps, and which classes gain and lose."""
     alarms = tuple(
@@ -80,12 +94,34 @@ def summarize(
     advice = tuple(map(minus_signs, str(diagnosis.verdict).splitlines()))
     if isinstance(evidence, NotApplicable):
         return Words("Too few rows to measure a gain", (f"{_capital(evidence.reason)}.", *notes), advice, alarms, ())
-    all_rows = np.ones(len(evidence), dtype=bool)
-    strata = {"All rows": all_rows, "Rare classes": evidence.rare, "Frequent classes": evidence.frequent}
-    tiles = tuple(_tile(name, evidence, which) for name, which in strata.items() if which.any())
-    gain = evidence.gain(all_rows)
+    gain = evidence.gain(np.ones(len(evidence), dtype=bool))
     assert isinstance(gain, PairedGain)
-    return Words(_headline(evidence, gain), (*_changes(model, evidence, strata), *notes), advice, alarms, tiles)
+    words = Words(
+        _headline(evidence, gain),
+        (*_changes(model, evidence), *notes),
+        advice,
+        alarms,
+        _tiles(evidence.changes),
+        advice_basis=_advice_basis(model, evidence, diagnosis),
+    )
+    if turned is None:
+        return words
+    title = f"What the correction that was turned down would change: {turned.name}"
+    return replace(words, tiles=_tiles(turned.changes), tiles_title=title, tiles_basis=turned.changes.basis)
+
+
+def _advice_basis(model: ShortlistReranker, evidence: Evidence, diagnosis: Diagnosis) -> str:
+    """Return what the diagnosis is about, if not about the same model on the same rows as the rest of the page."""
+    chosen, on = title_of(diagnosis.auto.chosen.mode), "held-out calibration rows"
+    same_rows, same_model = evidence.noun == on, model.auto_ is not None
+    if same_rows and same_model:
+        return ""
+    other = f"{chosen}, which mode auto chooses here" if not same_model else "the same choice"
+    return f"This is about {other}, on {on}. The numbers above are about {mode_title(model)} on {evidence.noun}."
+
+
+def _tiles(changes: Changes) -> tuple[Tile, ...]:
+    return tuple(_tile(name, changes, which) for name, which in changes.strata.items())
 
 
 def mode_title(model: ShortlistReranker) -> str:
@@ -123,15 +159,21 @@ def _sign(gain: PairedGain | NotApplicable) -> int:
     return int(low > 0) - int(high < 0)
 
 
-def _changes(model: ShortlistReranker, evidence: Evidence, strata: dict[str, BoolArray]) -> list[str]:
-    before, after = evidence.hits_before > 0, evidence.hits_after > 0
-    fixed, broken = int((~before & after).sum()), int((before & ~after).sum())
-    shares = [percent(evidence.mean(hits, strata["All rows"])) for hits in (evidence.hits_before, evidence.hits_after)]
+def _changes(model: ShortlistReranker, evidence: Evidence) -> list[str]:
+    changes = evidence.changes
+    rows = f"{len(changes):,} {changes.noun}"
+    weighed = describe_weights(changes.weights, changes.groups)
+    everything = np.ones(len(changes), dtype=bool)
+    shares = [percent(changes.mean(hits, everything)) for hits in (changes.hits_before, changes.hits_after)]
+    if evidence.keeps_base:
+        return [f"The base order puts the true class first on {shares[0]} of {rows}.{weighed}"]
     sentences = [
-        f"{mode_title(model)} puts the true class first on {shares[1]} of {len(evidence):,} {evidence.noun}, "
-        f"the base order on {shares[0]}. {fixed:,} rows were fixed and {broken:,} broken."
+        f"{mode_title(model)} puts the true class first on {shares[1]} of {rows}, the base order on {shares[0]}. "
+        f"{changes.fixed:,} rows were fixed and {changes.broken:,} broken.{weighed}"
     ]
-    by_stratum = [_stratum_change(name, evidence.gain(strata[name])) for name in ("Rare classes", "Frequent classes")]
+    by_stratum = [
+        _stratum_change(title, changes.gain(which)) for title, which in changes.strata.items() if title != "All rows"
+    ]
     return [*sentences, " ".join(sentence for sentence in by_stratum if sentence)]
 
 
@@ -146,9 +188,9 @@ def _stratum_change(name: str, gain: PairedGain | NotApplicable) -> str:
     return f"{name} show no measurable change ({points(gain.gain)} points, {interval})."
 
 
-def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
-    gain = evidence.gain(which)
-    before, after = (evidence.mean(hits, which) for hits in (evidence.hits_before, evidence.hits_after))
+def _tile(name: str, changes: Changes, which: BoolArray) -> Tile:
+    gain = changes.gain(which)
+    before, after = (changes.mean(hits, which) for hits in (changes.hits_before, changes.hits_after))
     if isinstance(gain, NotApplicable):
         return Tile(name, percent(before), percent(after), "–", gain.reason, "level")
     low, high = gain.interval()
