@@ -84,6 +84,52 @@ def test_every_chart_has_a_label_and_a_table(parsed, content):
     assert len(tables) == len(drawn)
 
 
+def test_links_lead_to_what_the_verdict_rests_on(parsed, content, few, kept):
+    for page in (parsed, *(Elements(as_html(one)) for one in (few, kept.content))):
+        ids = [one["id"] for _, one in page.elements if "id" in one]
+        assert len(ids) == len(set(ids))
+        links = {one["href"] for tag, one in page.elements if tag == "a"}
+        assert {"#by_frequency", "#classes", "#pairs", "#checks", "#glossary"} <= links
+        assert {link.removeprefix("#") for link in links} <= set(ids)
+        described = {one["aria-describedby"] for _, one in page.elements if "aria-describedby" in one}
+        assert described <= set(ids)
+
+
+def test_an_alarm_leads_to_its_check(rows, model, diagnosis):
+    from repair.report.content import gather
+
+    page = as_html(gather(model, rows.calibration, rows.calibration, diagnosis=diagnosis))  # RP110: the same rows
+    alarm = re.search(r'<div class="alarm">.*?</div>', page, re.DOTALL)[0]
+    assert '<a href="#RP110">' in alarm
+    assert '<li class="check error" id="RP110">' in page
+
+
+def test_there_are_no_empty_cards(few):
+    absent = [picture for picture in few.pictures if picture.reason]
+    assert absent
+    page = as_html(few)
+    grid = re.search(r'<div class="grid">.*?\n</div>', page, re.DOTALL)[0]
+    assert grid.count('class="card') == len(few.pictures) - len(absent)
+    listed = re.search(r'<details id="absent">.*?</details>', page, re.DOTALL)[0]
+    for picture in absent:
+        assert f"<li>{picture.title}: " in listed
+
+
+def test_information_has_not_failed(rows, model, diagnosis):
+    from dataclasses import replace
+
+    from repair.diagnosis.checks import Check
+
+    found = Check("RP101", "coverage ceiling", "info", "failed", "It is 80 %.", "Raise it.")
+    from repair.report.content import gather
+
+    content = replace(gather(model, rows.calibration, rows.test, diagnosis=diagnosis), checks=(found,))
+    listed = re.search(r'<ul class="checks card">.*?</ul>', as_html(content), re.DOTALL)[0]
+    assert '<span class="outcome">information</span>' in listed
+    assert "failed" not in listed
+    assert str(found) == "RP101 information, coverage ceiling: It is 80 %. Raise it."
+
+
 def test_without_rows_no_row_is_in_the_file(by_folds, content, secret):
     assert secret not in as_html(by_folds)
     assert "example-row" not in re.sub(r"<script>.*?</script>", "", as_html(by_folds), flags=re.DOTALL)

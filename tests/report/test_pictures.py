@@ -8,6 +8,7 @@ import pytest
 from repair import Base, Reranker, ScoreSet
 from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable, quintile_gains
+from repair.diagnosis.expected import ExpectedContradictions
 from repair.report import class_charts
 from repair.report.charts import charts_of
 from repair.report.class_charts import MOST_MARKS, long_tail, offsets
@@ -91,6 +92,36 @@ def test_histograms_of_pairs_count_every_row_and_shade_where_thresholds_cross(co
         assert one["zone"][1] - one["zone"][0] == pytest.approx(known.overlap)
         for side, count in (("first", known.rows_first), ("second", known.rows_second)):
             assert sum(part["rows"] for part in one["bins"] if part["side"] == side) == count
+
+
+@pytest.mark.parametrize(("drawn", "first"), [(1, "pairs"), (99, "long_tail")])
+def test_pairs_lead_only_if_there_are_more_than_chance_explains(rows, model, diagnosis, drawn, first):
+    expected = ExpectedContradictions(
+        diagnosis.expected.observed, np.full(50, drawn * diagnosis.expected.observed // 9)
+    )
+    shown = gather(model, rows.calibration, rows.test, diagnosis=replace(diagnosis, expected=expected)).pictures
+    assert shown[0].key == first
+    pairs = next(picture for picture in shown if picture.key == "pairs")
+    assert pairs.sentence.startswith(f"There are {'more' if first == 'pairs' else 'no more'} contradictory pairs than")
+    assert (shown[-1].key == "pairs") != (first == "pairs")
+
+
+def test_a_short_tail_has_a_linear_axis():
+    scores = np.eye(4).repeat(10, axis=0)
+
+    def axis(counts):
+        model = Base(3).fit(scores, np.arange(4).repeat(10), class_counts=counts)
+        return charts_of(long_tail(model))[0]["layer"][0]["encoding"]["y"]
+
+    assert "type" not in axis([40, 30, 20, 10])["scale"]
+    assert axis([4000, 30, 20, 10])["scale"]["type"] == "symlog"
+    assert axis([4000, 30, 20, 10])["title"] == "training examples (logarithmic)"
+
+
+def test_offsets_that_are_almost_zero_are_not_magnified(rows):
+    model = Reranker("classwise", n_candidates=6, lambda_a=1e6).fit(rows.calibration)
+    assert 0 < np.abs(model.offsets_).max() < 0.005
+    assert offsets(model).reason.startswith("All class offsets are shrunk to almost 0 (the largest is ")
 
 
 def test_the_gap_closed_is_that_of_the_held_out_gains(content, diagnosis):

@@ -53,7 +53,7 @@ class Check:
     def __str__(self) -> str:
         """Return the status and the explanation, and the remedy if the check failed."""
         remedy = f" {self.remedy}" if self.outcome == "failed" else ""
-        return f"{self.code} {self.title} ({self.status}): {self.explanation}{remedy}"
+        return f"{self.code} {self.status}, {self.title}: {self.explanation}{remedy}"
 
 
 def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
@@ -72,7 +72,7 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
     >>> print(checks[-3])
-    RP112 group concentration (not applicable): No groups were given.
+    RP112 not applicable, group concentration: No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
 

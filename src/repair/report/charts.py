@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 
-from repair.model.adjustments import dial_text
-from repair.report.labels import Placed, Spot, place_labels
+from repair.report.frontier_chart import frontier
 from repair.report.palette import colour
 from repair.report.picture import Picture
 from repair.report.row_charts import BEFORE
-from repair.report.vega import Data, Spec, caption, chart, colours, decades, field, own_values, tips
+from repair.report.vega import ORDERS, SHAPES, Data, Spec, caption, chart, colours, decades, field, own_values, tips
 
 __all__ = ["CHARTS", "charts_of"]
 
 PER_CENT = ".0%"
-FRONTIER_HEIGHT = 320
-#: A line between two points is kept free of labels at so many places, less one.
-POINTS_BETWEEN = 6
 #: Up to this many bars are separated by a gap.
 FEW_BARS = 60
-ORDERS = {BEFORE: "base", "model": "model"}
-#: The base order and the model also differ in shape, for people who do not see the colours.
-SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
+DASHES = {BEFORE: [4, 3], "model": [1, 0]}
 
 
 def charts_of(picture: Picture) -> list[Spec]:
@@ -118,85 +111,6 @@ def by_frequency(data: Data) -> Spec:
         ],
         300,
     )
-
-
-def frontier(data: Data) -> Spec:
-    """Draw rare against frequent accuracy along the dial."""
-    axis = {"format": ".1~%", "tickCount": 6}
-    domains = {name: _around([at[name] for at in _places(data)]) for name in ("frequent", "rare")}
-    x, y = (
-        field(name, f"accuracy on {name} classes", scale={"domain": domains[name], "nice": False}, axis=axis)
-        for name in ("frequent", "rare")
-    )
-    shown = tips(
-        dial="dial",
-        rare=("rare", ".1%"),
-        frequent=("frequent", ".1%"),
-        accuracy=("all rows", ".1%"),
-        macro=("mean over classes", ".1%"),
-    )
-    marks = [{**data["base"], "order": BEFORE}, {**data["model"], "order": "model"}]
-    layers = [
-        {
-            "mark": {"type": "line", "color": colour("model"), "strokeWidth": 1.5, "opacity": 0.6},
-            "encoding": {"x": x, "y": y, "order": {"field": "dial", "type": "quantitative"}},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "color": colour("model"), "size": 36, "opacity": 1},
-            "encoding": {"x": x, "y": y, "tooltip": shown},
-        },
-        {
-            **own_values(marks),
-            "mark": {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "color": colours("order", ORDERS, legend=None),
-                "shape": {**SHAPES, "legend": None},
-                "tooltip": tips(order=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
-            },
-        },
-    ]
-    for label in _frontier_labels(data, domains):
-        mark = {"type": "text", "lineBreak": "\n", **label.mark, "color": colour("ink" if label.bold else "soft")}
-        at = {"frequent": label.x, "rare": label.y, "text": label.text}
-        layers.append({**own_values([at]), "mark": mark, "encoding": {"x": x, "y": y, "text": {"field": "text"}}})
-    return chart(data["values"], layers, FRONTIER_HEIGHT)
-
-
-def _places(data: Data) -> list[Data]:
-    return [*data["values"], data["base"], data["model"]]
-
-
-def _along(values: Sequence[Data]) -> list[Data]:
-    """Return points along the line that joins the values."""
-    steps = [step / POINTS_BETWEEN for step in range(1, POINTS_BETWEEN)]
-    return [
-        {name: (1 - step) * first[name] + step * second[name] for name in ("frequent", "rare")}
-        for first, second in pairwise(values)
-        for step in steps
-    ]
-
-
-def _around(values: Sequence[float]) -> list[float]:
-    """Return the ends of an axis with some room around the values."""
-    low, high = min(values), max(values)
-    room = 0.12 * (high - low) or 0.01
-    return [low - room, high + room]
-
-
-def _frontier_labels(data: Data, domains: dict[str, list[float]]) -> list[Placed]:
-    """Return the names of the base order and the model, and the dials 0, 0.5 and 1 where they do not get in the way."""
-    current = data["model"]["dial"]
-    spots = [
-        Spot("base order", data["base"]["frequent"], data["base"]["rare"], bold=True),
-        Spot(f"this model, dial {dial_text(current)}", data["model"]["frequent"], data["model"]["rare"], bold=True),
-    ]
-    for at in data["values"]:
-        if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != current:
-            spots.append(Spot(f"dial {at['dial']:.1f}", at["frequent"], at["rare"]))
-    points = [(at["frequent"], at["rare"]) for at in (*_places(data), *_along(data["values"]))]
-    return place_labels(spots, points, domains["frequent"], domains["rare"], FRONTIER_HEIGHT)
 
 
 def offsets(data: Data) -> Spec:
@@ -331,18 +245,18 @@ def coverage(data: Data) -> Spec:
     x = field("j", "first j candidates", scale=within, axis={"tickMinStep": 1, "format": "d", "grid": False})
     y = field("share", "true class among them", axis={"format": PER_CENT}, scale={"zero": True})
     rows = {"all rows": "model", "rare classes": "rare"}
-    dash = {"domain": list(ORDERS), "range": [[4, 3], [1, 0]]}
+    # One legend for colour and dashes, because two do not fit side by side on a phone.
+    lines = [(f"{name}, {order}", tint, dash) for name, tint in rows.items() for order, dash in DASHES.items()]
+    values = [{**point, "line": f"{point['rows']}, {point['order']}"} for point in data["values"]]
+    tints = colours("line", {name: tint for name, tint, _ in lines})
+    tints["legend"]["symbolType"] = "stroke"
+    dashes = {"domain": [name for name, _, _ in lines], "range": [dash for _, _, dash in lines]}
     shown = tips(rows="rows", order="order", j="first", share=("share", ".1%"))
     line = own_values([{"j": data["k"]}])
     side = {"align": "right", "dx": -5} if data["k"] > 0.7 * depth else {"align": "left", "dx": 5}
-    lines = {
-        "x": x,
-        "y": y,
-        "color": colours("rows", rows),
-        "strokeDash": {"field": "order", "type": "nominal", "scale": dash, "legend": {"orient": "top", "title": None}},
-    }
+    dashed = {"field": "line", "type": "nominal", "scale": dashes, "legend": {**tints["legend"]}}
     return chart(
-        data["values"],
+        values,
         [
             {
                 **line,
@@ -354,10 +268,13 @@ def coverage(data: Data) -> Spec:
                 "mark": caption("shortlist", y="height", dy=-8, **side),
                 "encoding": {"x": x},
             },
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": lines},
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {"x": x, "y": y, "color": tints, "strokeDash": dashed},
+            },
             {
                 "mark": {"type": "point", "filled": True, "size": 28, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": colours("rows", rows), "tooltip": shown},
+                "encoding": {"x": x, "y": y, "color": tints, "tooltip": shown},
             },
         ],
         300,

@@ -15,10 +15,13 @@ from repair.stats.row_weights import describe_weights
 
 __all__ = ["TurnedDown", "turned_down"]
 
+#: The base order is the first candidate of ``auto``.  Only so many of the last ones can be chosen.
+CHOOSABLE = 2
+
 
 @dataclass(frozen=True, eq=False)
 class TurnedDown:
-    """The best correction that was tried, although the base order was kept.
+    """The correction that ``auto`` would have chosen next, although it kept the base order.
 
     Attributes
     ----------
@@ -33,7 +36,10 @@ class TurnedDown:
 
 
 def turned_down(auto: AutoChoice, calibration: CalibrationSet) -> TurnedDown | None:
-    """Return the correction with the largest gain if ``auto`` kept the base order, or None if it chose a correction.
+    """Return the correction that ``auto`` would have chosen next, or None if it did not keep the base order.
+
+    That is the one under which the held-out labels are most likely.  The one with the largest gain in
+    accuracy would look better than it is, because it is the largest of several.
 
     Parameters
     ----------
@@ -41,7 +47,7 @@ def turned_down(auto: AutoChoice, calibration: CalibrationSet) -> TurnedDown | N
     calibration : CalibrationSet
         The rows on which ``auto`` chose.
     """
-    best = max(auto.candidates[1:], key=lambda candidate: candidate.gain.gain, default=None)
+    best = max(auto.candidates[1:][-CHOOSABLE:], key=_likelihood, default=None)
     if not auto.chosen.keeps_base or best is None or len(best.hits) != len(calibration.labels):
         return None
     n_rows = len(calibration.labels)
@@ -57,6 +63,11 @@ def turned_down(auto: AutoChoice, calibration: CalibrationSet) -> TurnedDown | N
         "held-out calibration rows",
     )
     return TurnedDown(_name(best), changes)
+
+
+def _likelihood(candidate: CandidateResult) -> float:
+    assert candidate.log_likelihood is not None
+    return candidate.log_likelihood.gain
 
 
 def _name(candidate: CandidateResult) -> str:

@@ -6,12 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from repair.report.palette import colour
+from repair.report.row_charts import BEFORE
 
-__all__ = ["Data", "Spec", "caption", "chart", "colours", "decades", "field", "own_values", "tips"]
+__all__ = ["ORDERS", "SHAPES", "Data", "Spec", "caption", "chart", "colours", "decades", "field", "own_values", "tips"]
 
 Spec: TypeAlias = dict[str, Any]
 Data: TypeAlias = Mapping[str, Any]
 
+ORDERS = {BEFORE: "base", "model": "model"}
+#: The base order and the model also differ in shape, for people who do not see the colours.
+SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
 #: A horizontal legend does not wrap by itself, so a narrow chart has two entries per line.
 LEGEND_COLUMNS = "width < 380 ? 2 : 4"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
@@ -33,7 +37,12 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
         "titlePadding": 8,
     },
-    "legend": {"labelColor": colour("ink"), "titleColor": colour("soft"), "labelFontSize": 12, "titleFontSize": 12},
+    "legend": {
+        "labelColor": colour("ink"),
+        "titleColor": colour("soft"),
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    },
     "text": {"fontSize": 12},
 }
 
