@@ -55,6 +55,8 @@ def test_weighted_percentages_and_plain_counts_are_told_apart(kept, content):
     for picture in kept.content.pictures:
         if picture.key in ("by_frequency", "coverage", "frontier", "reliability", "gap_closed") and not picture.reason:
             assert said in picture.basis, picture.key
+    coverage = next(check for check in kept.content.checks if check.code == "RP101")
+    assert coverage.explanation.endswith("Here every row counts once.")
     assert said not in content.words.sentences[0]
     assert all(said not in picture.basis for picture in content.pictures)
 

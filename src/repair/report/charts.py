@@ -86,8 +86,10 @@ def by_frequency(data: Data) -> Spec:
         after=("after", ".1%"),
     )
     y = {"type": "quantitative", "title": "accuracy", "axis": {"format": PER_CENT}}
+    # An interval around the new accuracy can leave the range that an accuracy can have.
+    within = [{**part, "low": max(part["low"], 0.0), "high": min(part["high"], 1.0)} for part in data["values"]]
     return chart(
-        data["values"],
+        within,
         [
             {
                 "mark": {"type": "rule", "strokeWidth": 9, "opacity": 0.22, "color": colour("model")},
