@@ -28,6 +28,7 @@ def test_chart_and_table_are_about_it_too(kept, best):
     content = kept.content
     chart = next(picture for picture in content.pictures if picture.key == "by_frequency")
     assert "turned down" in chart.title
+    assert chart.sentence.endswith("Here, model means the correction that was turned down.")
     assert "turned down" in content.classes.title
     fixed = int(((best.hits > 0) & (kept.model.auto_.candidates[0].hits == 0)).sum())
     assert sum(content.classes.columns["fixed"]) == fixed > 0

@@ -277,7 +277,9 @@ def _pictures(
         }
     if turned is not None:
         title = "What the correction that was turned down would change, by class frequency"
-        of_evidence["by_frequency"] = row_charts.by_frequency(turned.changes, title)
+        of_evidence["by_frequency"] = row_charts.by_frequency(
+            turned.changes, title, " Here, model means the correction that was turned down."
+        )
     contradictory = pair_charts.pairs(diagnosis, calibration)
     pictures = [
         class_charts.long_tail(model),

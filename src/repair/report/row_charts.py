@@ -34,8 +34,11 @@ ROWS_PER_POINT, MOST_POINTS = 50, 10
 DEEPER = 5
 
 
-def by_frequency(changes: Changes, title: str = TITLES["by_frequency"]) -> Picture:
-    """Show accuracy before and after, in bins of classes with similar frequency."""
+def by_frequency(changes: Changes, title: str = TITLES["by_frequency"], about: str = "") -> Picture:
+    """Show accuracy before and after, in bins of classes with similar frequency.
+
+    `about` is a sentence that says what "model" means in this chart, if it is not the model of the report.
+    """
     values = []
     for classes, kind in _bins(changes.counts):
         rows = (changes.labels >= 0) & np.isin(changes.labels, classes)
@@ -53,7 +56,7 @@ def by_frequency(changes: Changes, title: str = TITLES["by_frequency"]) -> Pictu
         "by_frequency",
         title,
         f"Accuracy rises in {up} of {len(values)} frequency bins and falls in {down}.{most} "
-        "Vertical lines are the 95 % interval of the change, drawn around the new accuracy.",
+        f"Vertical lines are the 95 % interval of the change, drawn around the new accuracy.{about}",
         changes.basis,
         {"values": values},
         ("examples per class", "kind", "classes", "rows", "before", "after", "change", "95 % interval"),
