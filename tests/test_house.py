@@ -7,7 +7,18 @@ import tomllib
 import pytest
 
 #: Rooms that use the others through their public names only.
-SATELLITES = ("cli", "report", "demo", "diagnosis", "comparison", "evaluation", "persistence")
+SATELLITES = (
+    "cli",
+    "serving",
+    "report",
+    "demo",
+    "integrations",
+    "testing",
+    "diagnosis",
+    "comparison",
+    "evaluation",
+    "persistence",
+)
 
 
 def sources(repository, *rooms):

@@ -13,6 +13,7 @@ import repair
 model = repair.load(sys.argv[1])
 ranking = model.rerank([[float(i % 7) for i in range(20)]])
 assert ranking.ids.shape == (1, 6)
+assert len(model.rerank_one({3: 0.5, 1: 0.25})) == 2
 model.predict([[1.0] * 20]); model.predict_proba([[1.0] * 20]); str(model.explain([1.0] * 20))
 ours = {name.partition(".")[0] for name in sys.modules}
 print(sorted(ours - set(sys.stdlib_module_names) - {"__main__"}))

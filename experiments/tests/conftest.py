@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from repair import Base, Reranker, compare
+from repair_bench.data.sources import source
 from repair_bench.sets.registry import get
 
 
@@ -82,7 +83,7 @@ def real_slice(shared_data):
 
     def read_and_score(name, n_classes=12, **changes):
         benchmark = get(name)
-        data = {shared_data(folder).parent for folder in benchmark.folders}.pop()
+        data = {shared_data(source(name).folder_names[0]).parent for name in benchmark.folders}.pop()
         problem = benchmark.read(benchmark.find(data), benchmark.seed)
         most = np.argsort(-np.bincount(problem.labels, minlength=len(problem.class_names)), kind="stable")
         small = problem.take(np.isin(problem.labels, most[:n_classes])).without_untrained_classes().quick(0)

@@ -56,7 +56,11 @@ def test_one_run_prints_its_tables_and_leaves_its_results(repair, texts):
 
 
 def test_several_runs_print_an_overview_and_name_failures_at_the_end(repair, texts):
-    (texts / "data" / "goemotions").mkdir()
+    folder = texts / "data" / "goemotions"  # it looks complete, but a label has no name
+    folder.mkdir()
+    (folder / "emotions.txt").write_text("joy\n")
+    for part in ("train", "dev", "test"):
+        (folder / f"{part}.tsv").write_text("a text\t7\tid1\n")
     done = repair(
         "bench", "run", "goemotions", "massive", "massive_lt", "--quick", "--methods", "base,pairwise", "--jobs", 1
     )

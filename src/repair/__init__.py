@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from repair.rerankers.baselines import Base, ClasswiseTemperature, LogitAdjustment, TauNormalization, Temperature
     from repair.rerankers.loading import load
     from repair.rerankers.reranker import Reranker
-    from repair.stats.strata import rare_classes
+    from repair.stats.strata import class_strata, rare_classes
     from repair.terms.options import ExtendedOptions
     from repair.tuning.options import GridSearch, HeadLossLimit
 
@@ -59,6 +59,7 @@ _HOME = {
     "Shortlist": "data.shortlist",
     "TauNormalization": "rerankers.baselines",
     "Temperature": "rerankers.baselines",
+    "class_strata": "stats.strata",
     "compare": "comparison.compare",
     "diagnose": "diagnosis.diagnose",
     "evaluate": "evaluation.evaluate",
@@ -93,6 +94,7 @@ __all__ = [
     "TauNormalization",
     "Temperature",
     "__version__",
+    "class_strata",
     "compare",
     "diagnose",
     "evaluate",

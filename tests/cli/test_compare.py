@@ -72,3 +72,79 @@ def test_without_counts_the_usual_methods_are_those_that_need_none(repair, data)
     done = repair("compare", data / "calibration.csv", data / "test.csv", "--trials", "1", "--json")
     assert done.code == 0, done.err
     assert list(json.loads(done.out)["methods"]) == ["base", "classwise", "classwise_temperature", "pairwise", "auto"]
+
+
+def test_hyperparameters_on_the_line_are_those_of_the_library(repair, data, tmp_path):
+    spec = "repair:lambda_a=0.5,lambda_theta=0.01,alpha=0.3,tau=1,shrinkage=false"
+    given = (
+        "--classes",
+        data / "classes.csv",
+        "--trials",
+        "1",
+        "--method",
+        spec,
+        "--method",
+        "classwise:lambda_a=1e-2",
+    )
+    done = repair("compare", data / "calibration.csv", data / "test.csv", *given, "--out", tmp_path)
+    assert done.code == 0, done.err
+    written = json.loads((tmp_path / "comparison.json").read_bytes())
+    assert list(written["methods"]) == ["base", spec, "classwise:lambda_a=1e-2"]
+
+    (tmp_path / "methods.toml").write_text(
+        '[paper]\nmethod = "repair"\nlambda_a = 0.5\nlambda_theta = 0.01\nalpha = 0.3\ntau = 1\nshrinkage = false\n'
+    )
+    by_file = {"paper": {"method": "pairwise", "lambda_a": 0.5, "lambda_theta": 0.01, "alpha": 0.3, "tau": 1}}
+    (tmp_path / "methods.json").write_text(json.dumps(by_file))
+    for name in ("methods.toml", "methods.json"):
+        options = ("--classes", data / "classes.csv", "--trials", "1", "--method-file", tmp_path / name, "--json")
+        done = repair("compare", data / "calibration.csv", data / "test.csv", *options)
+        assert done.code == 0, done.err
+        again = json.loads(done.out)["methods"]["paper"]
+        assert again["metrics"]["hit@1"]["full"] == written["methods"][spec]["metrics"]["hit@1"]["full"]
+        assert again["metrics"]["nll"]["full"] == written["methods"][spec]["metrics"]["nll"]["full"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "pairwise:alpha=2"), "alpha is 2; it must be a finite number of at least 0 and at most 1"),
+        (("--method", "repair:tau=high"), "tau is 'high'; it must be a finite number of at least -10 and at most 10"),
+        (("--method", "pairwise:lambda_b=1"), "pairwise has no parameter 'lambda_b'; it has terms, lambda_a"),
+        (
+            ("--method", "auto:lambda_a=1"),
+            "mode 'auto' chooses lambda_a itself; leave lambda_a out",
+        ),
+        (("--method", "published:tau=1"), "method 'published' fixes or chooses tau itself; leave it out"),
+        (("--method", "pairwise:alpha"), "'alpha' is not PARAMETER=VALUE"),
+        (("--method", "pairwise:tau=1,tau=2"), "tau is given twice"),
+        (("--method", "logitadj:tau=1"), "there is no method 'logitadj'; choose one of base"),
+        (("--method", "base", "--method", "base"), "is given twice"),
+    ],
+)
+def test_wrong_hyperparameters_are_named_with_their_range(repair, data, options, message):
+    done = repair("compare", data / "calibration.csv", data / "test.csv", *options)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.toml", "[pairwise\n", "is not valid TOML"),
+        ("a.json", "{", "is not valid JSON"),
+        ("a.toml", "lambda_a = 1\n", "does not have one section per method"),
+        ("a.json", "{}", "does not have one section per method"),
+        (
+            "a.toml",
+            "[pairwise]\nlambda_a = -1\n",
+            "a.toml, pairwise: lambda_a is -1; it must be a finite number above 0",
+        ),
+    ],
+)
+def test_wrong_files_of_methods_are_named(repair, data, tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    done = repair("compare", data / "calibration.csv", data / "test.csv", "--method-file", tmp_path / name)
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err

@@ -13,6 +13,7 @@ COMMANDS = (
     "diagnose",
     "fit",
     "rerank",
+    "serve",
     "evaluate",
     "monitor",
     "compare",

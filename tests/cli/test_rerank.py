@@ -45,7 +45,7 @@ def test_long_form_stays_long_form(repair, data, fitted, tmp_path):
     with open(data / "test.csv", encoding="utf-8") as stream:
         given = {(row["query_id"], row["class_name"]): float(row["score"]) for row in csv.DictReader(stream)}
     for row in rows[:60]:
-        assert float(row["base_score"]) == given[row["query_id"], row["candidate"]]
+        assert float(row["base_score"]) == given[row["query_id"], row["class_name"]]
     by_rank = sorted(rows[:6], key=lambda row: int(row["base_rank"]))
     assert [float(row["base_score"]) for row in by_rank] == sorted(float(row["base_score"]) for row in by_rank)[::-1]
 

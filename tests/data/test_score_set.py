@@ -8,7 +8,11 @@ from repair.data.score_set import CLASS_FIELDS, EMBEDDING_FIELDS, ROW_FIELDS, SH
 
 
 def test_every_array_has_a_shape_and_belongs_to_rows_classes_or_references():
-    assert [entry.name for entry in fields(ScoreSet) if entry.name not in SHAPES] == ["equal_group_weight"]
+    others = [entry.name for entry in fields(ScoreSet) if entry.name not in SHAPES]
+    assert others == [
+        "equal_group_weight",
+        "score_type",
+    ]
     assert ROW_FIELDS == ("scores", "labels", "groups", "sample_weight", "embeddings")
     assert {"class_counts", "class_weights", "similarity", "class_names"} < set(CLASS_FIELDS)
     assert EMBEDDING_FIELDS == ("embeddings", "reference_embeddings", "reference_labels")
@@ -34,7 +38,8 @@ def test_rows_of_shortlists_and_lists_can_be_taken(problem):
     shortlist = Shortlist.from_scores(problem.scores, 5)
     part = ScoreSet(shortlist, problem.labels.tolist()).take([5, 3])
     assert (part.scores.ids == shortlist.ids[[5, 3]]).all()
-    assert part.shortlist(3) is part.scores
+    assert part.shortlist(5).ids is part.scores.ids
+    assert (part.shortlist(3).ids == part.scores.ids[:, :3]).all()
     assert ScoreSet(problem.scores, problem.labels).shortlist(4).n_candidates == 4
 
 

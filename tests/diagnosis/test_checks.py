@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from repair import InputWarning, ScoreSet, Shortlist
+from repair import InputWarning, ScoreSet, Shortlist, diagnose
 from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.checks import CHECKS, CheckInputs, run_checks
 
@@ -37,7 +37,7 @@ def test_a_sound_set_passes_every_check():
 
 
 def test_codes_are_stable_and_every_check_says_what_to_do():
-    assert [spec.code for spec in CHECKS] == [f"RP{number}" for number in range(101, 115)]
+    assert [spec.code for spec in CHECKS] == [f"RP{number}" for number in range(101, 118)]
     assert {spec.severity for spec in CHECKS} == {"info", "warning", "error"}
     scores, labels = draw()
     for check in outcomes(scores, labels).values():
@@ -48,7 +48,7 @@ def test_codes_are_stable_and_every_check_says_what_to_do():
 def test_what_was_not_given_cannot_be_checked():
     checks = outcomes(*draw())
     missing = {code: check for code, check in checks.items() if check.outcome == "not applicable"}
-    assert list(missing) == ["RP105", "RP110", "RP112"]
+    assert list(missing) == ["RP105", "RP110", "RP112", "RP117"]
     assert {check.passed for check in missing.values()} == {None}
     assert "class_counts was not given" in str(missing["RP105"])
 
@@ -112,7 +112,11 @@ def test_copies_in_groups_do_not_make_a_shift():
 def test_probabilities_and_masks_are_recognised():
     scores, labels = draw()
     shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    assert failed(outcomes(shares, labels)) == ["RP106"]
+    assert failed(outcomes(shares, labels, score_type="logits")) == ["RP106"]
+    assert (
+        outcomes(shares, labels)["RP106"].explanation
+        == "The scores are probabilities, and are converted to a log scale."
+    )
     masked = scores.copy()
     masked[3, np.arange(N_CLASSES) != labels[3]] = -1e9
     checks = outcomes(masked, labels)
@@ -134,6 +138,41 @@ def test_exact_duplicates_need_all_scores_and_the_label():
     last = copied.argmin(axis=1)
     copied[np.arange(400), last] -= np.arange(400)
     assert failed(outcomes(copied, same)) == ["RP109"]
+
+
+@pytest.mark.parametrize("classifier", ["trees", "neighbours", "rounded"])
+def test_equal_scores_of_trees_and_neighbours_are_not_equal_rows(classifier):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(scale=1.5, size=(N_CLASSES, 3))
+
+    def made(n):
+        labels = rng.integers(0, N_CLASSES, size=n)
+        distances = ((centres[labels] + rng.normal(size=(n, 3)))[:, None] - centres) ** 2
+        shares = np.exp(-distances.sum(axis=2))
+        shares /= shares.sum(axis=1, keepdims=True)
+        if classifier == "rounded":
+            return shares.round(2), labels
+        votes = {"trees": 50, "neighbours": 5}[classifier]
+        return np.stack([rng.multinomial(votes, row) for row in shares]) / votes, labels
+
+    (scores, labels), (test_scores, test_labels) = made(1200), made(1200)
+    score_type = "probabilities"
+    checks = diagnose(
+        scores, labels, test=ScoreSet(test_scores, test_labels), n_candidates=N_CLASSES, draws=2, score_type=score_type
+    ).checks
+    outcome = {check.code: check for check in checks}
+    assert [outcome[code].outcome for code in ("RP108", "RP109", "RP110")] == ["passed"] * 3
+    assert "can have by chance" in outcome["RP108"].explanation
+
+
+def test_copies_of_rounded_scores_are_still_found():
+    scores, labels = draw()
+    rounded = scores.round(2)
+    rounded[1:9], labels[1:9] = rounded[9:17], labels[9:17]
+    test = Shortlist.from_scores(rounded[100:105], 4)
+    checks = outcomes(rounded, labels, test=test)
+    assert "16 rows (4.0 %)" in checks["RP108"].explanation
+    assert "5 test rows" in checks["RP110"].explanation
 
 
 def test_a_column_that_holds_no_scores_is_noticed():
@@ -161,7 +200,7 @@ def test_near_duplicates_agree_to_a_millionth():
 
 def test_ragged_rows_are_compared_too():
     ids = [[0, 1], [0, 1], [0], [0], [1, 2, 3]] + [[i % 4, 4 + i % 3] for i in range(60)]
-    scores = [[2.0, 1.0], [2.0, 1.0], [2.0], [2.5], [3.0, 2.0, 1.0]] + [[i + 0.5, float(i)] for i in range(60)]
+    scores = [[2.0, 1.0], [2.0, 1.0], [2.0], [2.5], [3.0, 2.0, 1.0]] + [[1.37 * i + 0.51, 1.37 * i] for i in range(60)]
     labels = np.array([0, 0, 0, 0, 1] + [i % 4 for i in range(60)])
     checks = outcomes(Shortlist.from_candidates(ids, scores, N_CLASSES), labels)
     assert "2 rows (3.1 %)" in checks["RP108"].explanation

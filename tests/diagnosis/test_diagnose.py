@@ -10,7 +10,7 @@ from repair import InputError, ScoreSet, Shortlist, diagnose
 from repair.data.calibration_set import CalibrationSet
 from repair.datasets import SyntheticSettings, make_synthetic
 from repair.diagnosis import NotApplicable
-from repair.diagnosis.verdict import give_verdict, units_needed
+from repair.diagnosis.judging import judge_auto, units_needed
 from repair.model.choice import Choice
 from repair.model.tuning_records import AutoChoice, CandidateResult
 from repair.stats.paired_gains import PairedGain
@@ -28,11 +28,11 @@ def draw(seed=0, n=600, n_classes=12, bias=0.0):
 def test_scores_that_are_the_truth_are_left_alone():
     result = diagnose(ScoreSet(*draw(n=1500)), n_candidates=6, draws=20)
     assert result.verdict.answer == "keep the base order"
-    assert result.verdict.mode == "base"
-    assert "Rare classes with this correction" in str(result.verdict)
-    assert str(result).startswith(
-        "Keep the base order: no correction makes the labels of held-out rows significantly more likely"
-    )
+    assert not result.verdict.applied
+    assert not result.verdict.recommends
+    assert result.verdict.failed_test.p_value > 0.05
+    assert str(result).startswith("Keep the base order: ")
+    assert f"The test of auto was failed: p = {result.verdict.failed_test.p_value:.2g}," in str(result)
     assert result.expected.p_value > 0.05
 
 
@@ -41,11 +41,12 @@ def test_a_class_bias_needs_offsets_only():
     verdict = result.verdict
     assert verdict.answer == "offsets suffice"
     assert verdict.gain.interval()[0] > 0
-    assert not verdict.is_open
+    assert verdict.is_certain
     assert verdict.more_units is None
-    assert result.separability.classwise_accuracy.p_value() < 0.05
-    assert result.separability.accuracy.p_value() > 0.05
-    assert "Frequent classes:" in str(result)
+    assert result.separability.offsets.accuracy.p_value() < 0.05
+    assert result.separability.pairwise.accuracy.p_value() > 0.05
+    assert result.separability.extended.accuracy.interval()[0] < 0
+    assert "Frequent classes " in str(result)
 
 
 def test_contradictory_pairs_need_more_than_offsets():
@@ -55,28 +56,32 @@ def test_contradictory_pairs_need_more_than_offsets():
     result = diagnose(
         part.scores, part.labels, class_counts=problem.class_counts, similarity=problem.similarity, test=test, draws=50
     )
-    # Pairwise gains, and Extended, which sees more of the rivals, gains significantly more.
-    assert result.verdict.answer == "extended is worth it"
+    # Pairwise gains over offsets, a temperature and a count slope, and Extended, which sees more, gains more.
     assert result.verdict.gain.interval()[0] > 0
-    assert result.separability.separable_log_likelihood.p_value() < 0.05
-    assert result.separability.log_likelihood.p_value() < 0.001
-    assert result.separability.accuracy.p_value() < 0.05
+    assert result.verdict.over_offsets.interval()[0] > 0
+    assert result.separability.pairwise.log_likelihood.p_value() < 0.05
+    assert result.separability.extended.accuracy == result.verdict.over_offsets
     assert result.expected.excess > 0
     assert result.expected.p_value <= 0.05
     assert "2 test rows" in next(check.explanation for check in result.failed if check.code == "RP110")
+    # Rows in both sets come first, and the headline does not promise a gain.
+    assert result.verdict.answer == "fix the errors first"
+    assert str(result).startswith("No verdict yet: fix RP110 (test rows in calibration) first.")
+    without = judge_auto(result.measured_on, result.auto)
+    assert without.answer == "more than offsets is worth it"
+    assert without.gain == result.verdict.gain
 
 
 def test_forty_rows_are_too_few():
     result = diagnose(ScoreSet(*draw(n=40, bias=3.0)), n_candidates=6, draws=20)
     assert result.verdict.answer == "too few rows to say"
-    assert isinstance(result.verdict.gain, NotApplicable)
+    assert result.verdict.overall is None
+    assert result.verdict.table == ""
     assert "covered rows; held-out gains need 50" in str(result.separability)
     assert result.quintiles == result.separability
     assert "RP111" in [check.code for check in result.failed]
-    assert str(result).startswith(
-        "Fix these errors first; the results below are not reliable until you do:\nRP111 error"
-    )
-    assert "Too few rows to say.\nThe gain cannot be estimated: nothing was fitted" in str(result)
+    assert str(result).startswith("Too few rows to say whether a correction helps: nothing was fitted")
+    assert "RP111 error" in str(result).splitlines()[2]
 
 
 def test_groups_are_the_unit_of_evidence():
@@ -85,11 +90,11 @@ def test_groups_are_the_unit_of_evidence():
     rows = np.repeat(np.arange(60), 8)
     result = diagnose(scores[rows], labels[rows], class_counts=counts, groups=rows, n_candidates=6, draws=20)
     assert result.n_groups == 60
-    assert result.verdict.unit == "groups"
-    assert result.separability.accuracy.freedom == 59
+    assert (result.verdict.basis.unit, result.verdict.basis.units) == ("groups", 60)
+    assert result.separability.pairwise.accuracy.freedom == 59
     assert "RP108" not in [check.code for check in result.failed]
     without = diagnose(scores[rows], labels[rows], class_counts=counts, n_candidates=6, draws=20)
-    assert without.separability.accuracy.freedom == 479
+    assert without.separability.pairwise.accuracy.freedom == 479
     assert "RP108" in [check.code for check in without.failed]
     few = diagnose(scores[rows], labels[rows], class_counts=counts, groups=rows % 4, n_candidates=6, draws=20)
     assert few.separability == NotApplicable("there are 4 groups; held-out gains need 5")
@@ -104,7 +109,7 @@ def test_it_survives_json():
         assert written["verdict"]["answer"] == result.verdict.answer
         assert [check["code"] for check in written["checks"]] == [check.code for check in result.checks]
         assert written["contradictory_pairs"]["excess"] == result.expected.excess
-    assert written["separability"]["accuracy"]["gain"] == result.separability.accuracy.gain
+    assert written["separability"]["pairwise"]["accuracy"]["gain"] == result.separability.pairwise.accuracy.gain
     assert list(written["quintiles"]) == ["not_applicable"]
 
 
@@ -116,7 +121,8 @@ def test_pairs_are_named_and_shortlists_serve():
     assert "class a" in str(result)
     only = diagnose(Shortlist.from_scores(scores, 6), labels, class_counts=counts, draws=20)
     assert only.verdict.gain == result.verdict.gain
-    assert only.separability == result.separability
+    for step in ("offsets", "separable", "pairwise"):  # Extended also reads all scores, if they are known
+        assert getattr(only.separability, step) == getattr(result.separability, step)
     again = diagnose(scores, np.array(names)[labels], class_counts=counts, class_names=names, n_candidates=6, draws=20)
     assert str(again) == str(result)
 
@@ -159,25 +165,48 @@ def test_it_is_public():
     assert repair.diagnosis.diagnose is diagnose
 
 
-def verdict_of(gain, error):
+def verdict_of(gain, error, likelihood=0.01):
     """Give the verdict of a choice that turned this gain down."""
     scores, labels, counts = draw(n=400)
     calibration = CalibrationSet.build(ScoreSet(scores, labels, class_counts=counts), 6)
-    base = CandidateResult(Choice("base", dial=0.0), PairedGain(0.0, 0.0, 1), 1.0, np.zeros(400), keeps_base=True)
-    tried = CandidateResult(Choice("classwise"), PairedGain(gain, error, 399), 0.2, np.zeros(400))
-    return give_verdict(calibration, AutoChoice(base, (base, tried), "kept", PairedGain(0.0, 0.0, 399), 5))
+    rng = np.random.default_rng(0)
+    before = (calibration.positions == 0).astype(float)
+    base = CandidateResult(Choice("base", dial=0.0), PairedGain(0.0, 0.0, 1), 1.0, before, keeps_base=True)
+    # Hits with about this gain and error: some rows are fixed and some are broken.
+    changed = round(400 * 400 * error**2)
+    fixed, broken = (changed + round(400 * gain)) // 2, (changed - round(400 * gain)) // 2
+    after = before.copy()
+    after[rng.permutation(np.flatnonzero(before == 0))[:fixed]] = 1
+    after[rng.permutation(np.flatnonzero(before == 1))[:broken]] = 0
+    per_row = PairedGain(likelihood, 0.008, 399)
+    tried = CandidateResult(
+        Choice("extended"), PairedGain(gain, error, 399), 0.2, after, log_likelihood=per_row, name="extended"
+    )
+    return judge_auto(calibration, AutoChoice(base, (base, tried), "kept", PairedGain(0.0, 0.0, 399), 5))
 
 
-def test_an_open_question_says_how_many_rows_would_be_enough():
+def test_an_open_question_says_how_many_rows_would_settle_it():
     promising = verdict_of(0.02, 0.015)
     assert promising.answer == "too few rows to say"
-    assert promising.is_open
-    assert promising.more_units == 1392 - 400
-    assert "Roughly 990 more labelled rows" in str(promising)
-    small = verdict_of(0.002, 0.008)  # a worthwhile gain cannot be ruled out, but is not seen
-    assert (small.answer, small.is_open) == ("keep the base order", True)
-    settled = verdict_of(0.001, 0.002)
-    assert (settled.answer, settled.is_open, settled.more_units) == ("keep the base order", False, None)
+    assert promising.more_units == units_needed(promising.gain, 400) - 400 > 500
+    assert "would settle it (approximate, 80 % power)" in str(promising)
+    assert "p = 0.2, which allows" in str(promising)
+    small = verdict_of(0.0025, 0.008)  # a worthwhile gain cannot be ruled out, but is not seen
+    assert small.answer == "keep the base order"
+    assert small.more_units is not None
+    settled = verdict_of(0.0, 0.004)
+    assert (settled.answer, settled.more_units) == ("keep the base order", None)
+    assert "more than 0.7 points are unlikely" in settled.headline
+
+
+def test_a_gain_above_zero_is_never_called_nothing():
+    """Accuracy shows a gain, but the likelihood, which decides, does not."""
+    odd = verdict_of(0.06, 0.015)
+    assert odd.gain.interval()[0] > 0
+    assert odd.answer == "too few rows to say"
+    assert odd.headline.startswith("Not settled, so the base order is kept: the Extended correction gained +6.0 points")
+    assert odd.more_units > 0
+    assert verdict_of(0.06, 0.015, -0.01).more_units is None
 
 
 def test_the_number_of_rows_gives_the_power_it_states():
@@ -185,4 +214,4 @@ def test_the_number_of_rows_gives_the_power_it_states():
     needed = units_needed(PairedGain(0.02, 0.015, 399), 400)
     error = 0.015 * np.sqrt(400 / needed)
     drawn = np.random.default_rng(0).normal(0.02, error, size=20000)
-    assert abs((drawn / error > 1.6449).mean() - 0.8) < 0.01
+    assert abs((np.abs(drawn / error) > 1.96).mean() - 0.8) < 0.01

@@ -76,13 +76,32 @@ def test_the_readme_quotes_the_published_results(repository):
 
 def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
     blocks = python_blocks(repository / "docs/python.md")
-    assert len(blocks) == 9
+    assert len(blocks) == 10
     names = {}
     for block in blocks:
         exec(compile(block, "python.md", "exec"), names)
     printed = capsys.readouterr().out
     assert "P(Δ>0)" in printed
     assert 0 <= names["careful"].strength_ <= 1
+
+
+@pytest.mark.needs("sklearn")
+def test_the_page_about_integrations_runs_and_prints_what_it_quotes(repository, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page, names = repository / "docs/integrations.md", {}
+    blocks = python_blocks(page)
+    assert len(blocks) == 4
+    for block in blocks:
+        exec(compile(block, "integrations.md", "exec"), names)
+    printed = capsys.readouterr().out
+    for name in ("base", "reranked"):
+        quoted, now = (
+            float(re.search(rf"^{name} +(0\.\d+)$", text, re.MULTILINE)[1])
+            for text in (page.read_text(encoding="utf-8"), printed)
+        )
+        assert now == pytest.approx(quoted, abs=0.01)  # a few rows, where another version grows other trees
+    assert names["search"].best_params_["reranker__mode"] in printed
+    assert (tmp_path / "correction.safetensors").stat().st_size < 10_000
 
 
 @pytest.mark.needs("vl_convert")

@@ -70,7 +70,7 @@ def test_lists_of_all_scores(save, write):
         ("s.csv", "a,b\n1,2\n3,\n", "line 3, column 'b' is '', but other lines have numbers"),
         ("s.csv", "a,b\n1,2\n3,nan\n", "line 3, column 'b' is nan; scores must be finite"),
         ("s.csv", "a,label\n1,x\n", "only 1 column contains scores. The file has 'a', 'label'. Write one column"),
-        ("s.csv", "a;b\n1;2\n", "no column contains scores. The file has 'a;b' .are the fields separated"),
+        ("s.csv", "a;b|c\n1;2|3\n", "no column contains scores. The file has 'a;b.c' .are the fields separated"),
         ("s.csv", "a,b,label\n1,2,2\n3,4,0\n", "line 2, column 'label' is 2; labels are class ids from 0 to 1"),
         ("s.jsonl", '{"scores": [1, 2]}\n{"scores": [1]}\n', "line 2, column 'scores' has 1 scores, but there are 2"),
         ("s.jsonl", '{"scores": [1]}\n', "line 1, column 'scores' has 1 scores; reranking needs at least two classes"),

@@ -28,7 +28,7 @@ def draw(kind, n, seed, n_classes=30):
 
 
 def fitted(kind, n=400):
-    return Base(10).fit(*draw(kind, n, seed=0)).fingerprint_
+    return Base(10).fit(*draw(kind, n, seed=0), score_type="logits").fingerprint_  # no conversion
 
 
 def problem(fingerprint, scores):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from repair import Base, Reranker, ScoreSet
-from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable, quintile_gains
 from repair.diagnosis.expected import ExpectedContradictions
 from repair.report import class_charts
@@ -46,14 +45,30 @@ def test_bins_by_frequency_hold_all_rows_once(rows, model, content):
 
 def test_the_line_of_the_long_tail_divides_rare_from_frequent():
     # Many equal counts across the line: the kinds must not mix.
-    scores = np.eye(10).repeat(6, axis=0)
-    model = Base(3).fit(scores, np.arange(10).repeat(6), class_counts=[9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
-    data = long_tail(model).data
+    counts = [60, 5, 5, 5, 5, 1, 1, 1, 1, 1]
+    scores, labels = np.eye(10).repeat(6, axis=0), np.arange(10).repeat(6)
+    data = long_tail(Base(3).fit(scores, labels, class_counts=counts)).data
     assert data["frequent"] == 2
     assert [bar["right"] - bar["left"] for bar in data["values"]] == [1.0] * 10
     assert (data["values"][0]["left"], data["values"][-1]["right"]) == (0.5, 10.5)
     assert [one["kind"] for one in data["values"]] == ["frequent"] * 2 + ["rare"] * 8
-    assert [one["count"] for one in data["values"]] == [9, 5, 5, 5, 5, 1, 1, 1, 1, 1]
+    assert [one["count"] for one in data["values"]] == counts
+
+
+def test_rare_classes_are_the_same_in_the_charts_and_in_the_verdict():
+    # Four fifths of these classes have more than half of the examples, so fewer of them are called rare.
+    counts = np.array([9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
+    scores, labels = np.eye(10).repeat(6, axis=0), np.arange(10).repeat(6)
+    model = Base(3).fit(scores, labels, class_counts=counts)
+    data = long_tail(model).data
+    assert data["frequent"] == 5
+    assert [one["kind"] for one in data["values"]] == ["frequent"] * 5 + ["rare"] * 5
+    made = gather(model, ScoreSet(scores, labels, class_counts=counts), draws=5)
+    (rare,) = (stratum for stratum in made.words.verdict.strata if stratum.name == "rare")
+    bins = picture(made, "by_frequency").data["values"]
+    assert rare.rows == sum(one["rows"] for one in bins if one["kind"] == "rare")
+    columns = made.classes.columns
+    assert rare.rows == sum(n for n, kind in zip(columns["rows"], columns["kind"], strict=True) if kind == "rare") == 30
 
 
 def test_coverage_rises_to_what_is_on_the_shortlist(rows, model, content):
@@ -127,7 +142,7 @@ def test_offsets_that_are_almost_zero_are_not_magnified(rows):
 def test_the_gap_closed_is_that_of_the_held_out_gains(content, diagnosis):
     values = {one["name"]: one for one in picture(content, "gap_closed").data["values"]}
     gap = (diagnosis.n_covered - diagnosis.held_out.hits["base"].sum()) / diagnosis.n_rows
-    assert values["offsets only"]["closed"] == pytest.approx(diagnosis.separability.classwise_accuracy.gain / gap)
+    assert values["offsets only"]["closed"] == pytest.approx(diagnosis.separability.offsets.accuracy.gain / gap)
 
 
 def test_what_data_do_not_allow_is_a_sentence(content, diagnosis):
@@ -177,7 +192,7 @@ def test_too_few_rows_still_give_a_report():
     rows = ScoreSet(rng.normal(size=(30, 4)) + np.eye(4)[labels], labels)
     model = Reranker("classwise", n_candidates=3).fit(rows.scores, rows.labels)
     found = gather(model, rows, rows=5, draws=5)
-    assert found.words.headline == "Too few rows to measure a gain"
+    assert found.words.headline.startswith("Too few rows to say whether a correction helps: there are")
     assert found.examples is None
     reasons = {one.key: one.reason for one in found.pictures}
     assert "covered rows; held-out gains need 50" in reasons["frontier"]
@@ -190,9 +205,7 @@ def test_quintiles_are_those_of_the_diagnosis(rows, diagnosis):
 
     hits = diagnosis.held_out.hits
     found = quintile_gains(diagnosis.dispersion, hits["pairwise"], hits["classwise"], rows.counts, min_classes=3)
-    given = rows.calibration
-    checked = CalibrationSet.build(ScoreSet(given.scores, given.labels, **given.optional_fields), 6)
-    shown = quintiles(replace(diagnosis, quintiles=found), checked)
+    shown = quintiles(replace(diagnosis, quintiles=found))
     values = shown.data["values"]
     assert [one["bin"] for one in values] == ["Q1", "Q2", "Q3", "Q4", "Q5"]
     assert [one["gain"] for one in values] == [one.delta.gain for one in found.bins]

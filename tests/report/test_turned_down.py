@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from repair._utils.text_tables import minus_signs
 from repair.report.content import gather
 from repair.report.picture import points
 from repair.report.turned_down import turned_down
@@ -24,6 +25,17 @@ def test_the_tiles_are_about_the_correction_that_auto_would_have_chosen_next(kep
     assert words.tiles[0].before != words.tiles[0].after
 
 
+def test_the_tiles_are_those_of_the_verdict_that_the_terminal_prints(kept):
+    verdict = kept.content.words.verdict
+    assert not verdict.applied
+    assert kept.content.words.tiles_title.endswith(verdict.correction)
+    assert kept.content.words.headline == minus_signs(verdict.headline)
+    for tile, stratum in zip(kept.content.words.tiles, (verdict.overall, *verdict.strata), strict=True):
+        assert tile.change == f"{points(stratum.gain.gain)} points"
+        assert tile.interval.endswith(f", {stratum.rows:,} rows")
+    assert kept.content.words.advice == ()  # it would say the same again
+
+
 def test_chart_and_table_are_about_it_too(kept, best):
     content = kept.content
     chart = next(picture for picture in content.pictures if picture.key == "by_frequency")
@@ -40,10 +52,10 @@ def test_the_accuracy_of_the_base_order_is_that_of_the_test_rows(kept):
     assert "of 700 test rows" in kept.content.words.sentences[0]
 
 
-def test_nothing_was_turned_down_if_a_correction_was_chosen(content, diagnosis, rows, model):
+def test_nothing_was_turned_down_if_a_correction_was_chosen(content, diagnosis):
     assert content.words.tiles_title == ""
     assert not diagnosis.auto.chosen.keeps_base
-    assert turned_down(diagnosis.auto, None) is None
+    assert turned_down(diagnosis) is None
 
 
 def test_weighted_percentages_and_plain_counts_are_told_apart(kept, content):

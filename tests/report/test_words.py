@@ -1,17 +1,16 @@
 """The verdict says what the interval says."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from repair import Reranker, ScoreSet, load
+from repair._utils.text_tables import minus_signs
 from repair.data.calibration_set import CalibrationSet
+from repair.diagnosis.judging import judge_auto
 from repair.report.content import _other_rows, gather
 from repair.report.explorer import KINDS
-from repair.report.words import _headline
-from repair.stats.paired_gains import PairedGain
 
 
 def test_the_verdict_comes_with_both_accuracies_and_what_was_fixed_and_broken(content, rows, model):
@@ -24,25 +23,24 @@ def test_the_verdict_comes_with_both_accuracies_and_what_was_fixed_and_broken(co
 
 
 def test_the_advice_is_that_of_diagnose(content, diagnosis):
-    assert content.words.advice[0] == diagnosis.verdict.sentence
+    assert content.words.advice[0] == minus_signs(diagnosis.verdict.headline)
+    assert content.words.verdict.basis.folds is None  # the headline is about the test rows
 
 
-@pytest.mark.parametrize(
-    ("everyone", "rare", "frequent", "headline"),
-    [
-        (0.05, 0.1, 0.0, "The correction helps: the true class comes first more often"),
-        (0.05, -0.1, 0.2, "Overall accuracy improves, but rare classes lose"),
-        (0.05, 0.2, -0.1, "Overall accuracy improves, but frequent classes lose"),
-        (-0.05, 0.2, -0.1, "The correction hurts: the true class comes first less often"),
-        (0.001, 0.2, -0.1, "Rare classes gain and frequent classes lose; no measurable change overall"),
-        (0.001, 0.001, 0.0, "No measurable difference"),
-    ],
-)
-def test_the_headline_never_hides_who_pays(everyone, rare, frequent, headline):
-    changed = SimpleNamespace(order=np.array([[1, 0]]))
-    gains = {"rare": PairedGain(rare, 0.01, 99), "frequent": PairedGain(frequent, 0.01, 99)}
-    evidence = SimpleNamespace(after=changed, rare="rare", frequent="frequent", gain=gains.get)
-    assert _headline(evidence, PairedGain(everyone, 0.01, 99)) == headline
+def test_tiles_and_verdict_have_the_same_numbers(content):
+    verdict = content.words.verdict
+    for tile, rows in zip(content.words.tiles, (verdict.overall, *verdict.strata), strict=True):
+        assert tile.name == rows.title
+        assert tile.change == minus_signs(f"{100 * rows.gain.gain:+.1f} points")
+        assert tile.after == f"{100 * rows.after:.1f} %"
+
+
+def test_a_report_about_folds_says_what_the_fit_says(rows):
+    model = Reranker("auto", n_candidates=6).fit(rows.calibration)
+    words = gather(model, rows.calibration, draws=5).words
+    checked = CalibrationSet.build(rows.calibration, 6)
+    assert words.verdict.overall == judge_auto(checked, model.auto_).overall
+    assert words.advice == ()
 
 
 def test_headlines_follow_the_interval(rows, diagnosis):
@@ -52,8 +50,8 @@ def test_headlines_follow_the_interval(rows, diagnosis):
         return gather(model, given, rows.test, diagnosis=diagnosis, **options).words.headline
 
     kept = Reranker("base", n_candidates=6).fit(given.scores, given.labels, **given.optional_fields)
-    assert headline(kept) == "The base order is kept"
-    assert headline(kept, dial=20.0).startswith("The correction hurts")
+    assert headline(kept).startswith("Keep the base order: no correction was fitted.")
+    assert headline(kept, dial=20.0).startswith("Keep the base order: the Dial correction costs accuracy")
 
 
 def test_a_model_with_the_dial_macro_has_a_report(rows, model, diagnosis):
@@ -92,7 +90,7 @@ def test_very_many_rows_are_sampled_for_the_advice_and_that_is_said(rows, model,
     found = gather(model, rows.calibration, rows.test, draws=5)
     assert any("a random sample of 200 of 500 calibration rows" in one for one in found.words.sentences)
     closed = next(one for one in found.pictures if one.key == "gap_closed")
-    assert closed.basis.startswith("500 calibration rows")  # everything else looks at all of them
+    assert closed.basis.startswith("200 calibration rows")  # the same fits as the diagnosis
 
 
 def test_single_rows_add_up_and_are_of_every_kind(content, rows, model):

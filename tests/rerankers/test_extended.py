@@ -24,7 +24,6 @@ from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import diagnose
 from repair.errors import InputWarning, MissingExtraError
 from repair.evaluation.cross_fitting import cross_fit
-from repair.evaluation.held_out_gain import held_out_gain
 from repair.terms.learned.context import MOST_CLASSES
 
 K = 20
@@ -201,9 +200,9 @@ def test_gains_are_measured_on_the_models_own_lists(make_problem):
     scores = made.scores + 5.0 * np.log(made.class_counts + 1)
     rows = CalibrationSet.build(ScoreSet(scores, made.labels, class_counts=made.class_counts), 3)
     own, bases = (
-        held_out_gain(
-            cross_fit(Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=tau)), rows), rows
-        ).accuracy.gain
+        cross_fit(Reranker("extended", n_candidates=3, extended=ExtendedOptions(shortlist_tau=tau)), rows)
+        .hits(rows.labels)
+        .mean()
         for tau in (5.0, 0.0)
     )
     assert own > bases + 0.05
@@ -474,15 +473,15 @@ def test_what_auto_chose_can_be_frozen_although_other_rungs_were_told_something(
 
 
 def test_the_verdict_says_that_it_is_worth_it(problem, embedded):
-    from repair.diagnosis.verdict import give_verdict
+    from repair.diagnosis.judging import judge_auto
 
     model = embedded("auto")
     rows = CalibrationSet.build(ScoreSet(problem.scores, problem.labels, class_counts=problem.class_counts), 6)
-    verdict = give_verdict(rows, model.auto_)
-    assert verdict.answer == "extended is worth it"
-    assert verdict.sentence.startswith("Extended is worth it")
+    verdict = judge_auto(rows, model.auto_)
+    assert verdict.answer == "more than offsets is worth it"
+    assert verdict.headline.startswith("Use the Extended correction: accuracy rises from ")
     small = next(candidate for candidate in model.auto_.candidates if candidate.few_terms)
-    assert give_verdict(rows, replace(model.auto_, chosen=small)).answer == "offsets suffice"
+    assert judge_auto(rows, replace(model.auto_, chosen=small)).answer == "offsets suffice"
 
 
 def test_a_diagnosis_without_vectors_still_works(problem):
@@ -536,3 +535,12 @@ def test_there_are_two_kinds_of_index(embedded):
         ExtendedOptions(neighbour_index="fast")
     with pytest.raises(InputError, match=r"shortlist_tau is -1.0"):
         ExtendedOptions(shortlist_tau=-1.0)
+
+
+def test_a_column_that_is_constant_up_to_rounding_does_not_stop_the_solver():
+    """With two classes, score_by_frequency has equal values for both candidates of a row."""
+    rng = np.random.default_rng(42)
+    lead = rng.normal(size=80) * 0.4
+    model = Reranker("extended", n_candidates=2, terms=("score_by_frequency",))
+    model.fit(np.column_stack([lead, -lead]), rng.integers(0, 2, size=80), class_counts=[43, 57])
+    assert model.converged_

@@ -198,10 +198,22 @@ def test_names_in_names_out(problem):
     assert other.predict(problem.scores).dtype.kind == "i"
 
 
-def test_a_shortlist_is_used_as_wide_as_it_is(problem):
+def test_longer_shortlists_are_cut_to_n_candidates_in_the_fit_and_afterwards(problem):
     shortlist = Shortlist.from_scores(problem.scores, 8)
-    model = Reranker("pairwise", n_candidates=3).fit(shortlist, problem.labels, **problem.optional_fields)
-    assert model.rerank(problem.scores).ids.shape == (300, 8)
+    with pytest.warns(InputWarning, match="rows have up to 8 candidates; the best 3 of each row are used"):
+        model = Reranker("pairwise", n_candidates=3).fit(shortlist, problem.labels, **problem.optional_fields)
+    expected = Reranker("pairwise", n_candidates=3).fit(problem.scores, problem.labels, **problem.optional_fields)
+    assert (model.offsets_ == expected.offsets_).all()
+    assert (model.rerank(shortlist).ids == expected.rerank(problem.scores).ids).all()
+    assert len(model.explain(shortlist.take(0)).candidates) == 3
+
+
+def test_shorter_shortlists_of_the_fit_do_not_limit_new_ones(problem):
+    model = Reranker("pairwise").fit(
+        Shortlist.from_scores(problem.scores, 4), problem.labels, **problem.optional_fields
+    )
+    assert model.rerank(Shortlist.from_scores(problem.scores, 8)).ids.shape == (300, 8)
+    assert model.rerank(Shortlist.from_scores(problem.scores, 15)).ids.shape == (300, 10)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,14 @@ Benchmarks = Annotated[
     list[str] | None, typer.Argument(help="Names of benchmarks; by default all in the folder.", show_default=False)
 ]
 
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="Folder with the data sets, or the publisher's folder of one. Several are separated as in PATH. "
+        "Default: REPAIR_DATA."
+    ),
+]
+
 #: Written out here because importing it from the harness would slow down `--help`.
 CACHE = Path(".repair-bench")
 RESULTS = CACHE / "results"
@@ -28,17 +36,21 @@ def build_bench() -> typer.Typer:
     bench.command("list", epilog="Example: repair bench list")(list_benchmarks)
     bench.command("run", epilog="Example: repair bench run massive rarebench --jobs 2")(run_benchmarks)
     bench.command("table", epilog="Example: repair bench table signs massive --format latex")(print_table)
+    bench.command("table1", epilog="Example: repair bench table1 --npz path/to/scores")(print_table1)
     bench.command("figure", epilog="Example: repair bench figure k massive --out k.svg")(draw_figure)
     bench.command("publish", epilog="Example: repair bench publish --out docs/results")(publish_results)
     return bench
 
 
-def list_benchmarks() -> None:
-    """List the benchmarks and studies, and say which of them can be run here."""
+def list_benchmarks(data: Data = None) -> None:
+    """List the benchmarks and studies, say which of them can be run here, and where to get what is missing.
+
+    The data files are looked into: whether they are complete, and whether they begin as they should.
+    """
     from repair.cli.output import show
     from repair_bench.running.benchmark_run import describe
 
-    show(describe())
+    show(describe(data))
 
 
 def run_benchmarks(
@@ -58,6 +70,7 @@ def run_benchmarks(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Use few rows, only to see whether it runs.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
+    data: Data = None,
 ) -> None:
     """Run benchmarks from their data to their tables. Finished stages are cached and not computed again.
 
@@ -69,11 +82,12 @@ def run_benchmarks(
     from repair_bench.harness.methods import check_names
     from repair_bench.running.many_runs import RunOptions, choose_runs, run_many
 
-    chosen = choose_runs(names)
+    chosen = choose_runs(names, data)
     folder = out or cache / ("results-quick" if quick else "results")
     options = RunOptions(
         cache=str(cache),
         out=str(folder),
+        data=data,
         methods=None if methods is None else check_names(_words(methods)),
         trials=trials,
         seed=seed,
@@ -102,6 +116,41 @@ def print_table(
     for reason in missing:
         note(reason)
     show(tables)
+
+
+def print_table1(
+    npz: Annotated[Path, typer.Option(help="Folder with the authors' score files (docs/data-sets.md).")],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="inat2018, imagenet_lt, places_lt, gmdb or rarebench; by default all that are there.",
+            show_default=False,
+        ),
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Number of fits on random 80 % of the calibration rows.")] = 5,
+    k: Annotated[int, typer.Option(min=2, help="Length of the shortlists.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the trials and the bootstrap.")] = 0,
+    without: Annotated[
+        str | None, typer.Option(help="Our methods to leave out, separated by commas: Extended and Auto take longest.")
+    ] = None,
+    form: Annotated[str, typer.Option("--format", help="Output format: text, markdown, csv or latex.")] = "text",
+    out: Annotated[Path | None, typer.Option(help="Folder for all numbers, one sub-folder per data set.")] = None,
+) -> None:
+    """Print the paper's Table 1 from the score files of its authors, with our methods beside the published ones."""
+    from repair.cli.output import note, show
+    from repair_bench.published.table1 import run_table1, tables_for
+
+    result = run_table1(
+        npz, names or (), trials=trials, n_candidates=k, seed=seed, without=_words(without or ""), progress=note
+    )
+    for name, reason in result.missing.items():
+        note(f"{name} is left out: {reason}")
+    tables = [table for name, comparison in result.comparisons.items() for table in tables_for(name, comparison)]
+    show("\n\n".join(table.written(form) for table in tables))
+    if out is not None:
+        for name, comparison in result.comparisons.items():
+            comparison.write(out / name)
+        note(f"Wrote all numbers to {out}.")
 
 
 def draw_figure(

@@ -99,8 +99,7 @@ def test_a_folder_without_a_model_is_named(tmp_path):
 
 
 def test_a_missing_package_is_what_the_list_says(monkeypatch, tmp_path):
-    (tmp_path / "birds").mkdir()
-    birds = Benchmark("birds", "Birds", "example.org", ("birds",), lambda folders, seed: rows())
+    birds = Benchmark("birds", "Birds", "example.org", (), lambda folders, seed: rows())
     monkeypatch.setattr(sentence_model, "find_spec", lambda name: None if name == sentence_model.MODULE else object())
     sentences = with_sentences(birds, SentenceBase())
     assert sentences.state(tmp_path) == (

@@ -74,7 +74,7 @@ def test_missing_data_names_its_home(tmp_path, monkeypatch):
         read_cases()
     (tmp_path / "hpo").mkdir()
     monkeypatch.setenv("REPAIR_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"hpo_terms\.json\.gz"):
+    with pytest.raises(InputError, match=r"hp\.obo is missing .*get it from hpo\.jax\.org"):
         read_cases()
 
 

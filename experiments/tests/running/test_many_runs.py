@@ -17,7 +17,11 @@ pytestmark = pytest.mark.needs("sklearn", "lightgbm")
 
 @pytest.fixture
 def options(tiny_massive, tmp_path):
-    (tiny_massive / "goemotions").mkdir()  # it is there, but it holds nothing
+    folder = tiny_massive / "goemotions"  # it looks complete, but a label has no name
+    folder.mkdir()
+    (folder / "emotions.txt").write_text("joy\n")
+    for part in ("train", "dev", "test"):
+        (folder / f"{part}.tsv").write_text("a text\t7\tid1\n")
     return RunOptions(
         cache=str(tmp_path / "cache"),
         out=str(tmp_path / "out"),
@@ -51,7 +55,7 @@ def test_one_that_fails_stops_no_other_and_processes_find_what_this_one_finds(op
         places = {"cache": str(tmp_path / f"cache{jobs}"), "out": str(tmp_path / f"out{jobs}")}
         failed = run_many(names, replace(options, **places), jobs, said[jobs].append)
         assert list(failed) == ["goemotions"]
-        assert "labels.txt" in failed["goemotions"]  # the file that is missing
+        assert "label 7 has no name" in failed["goemotions"]
         found[jobs] = [json.loads((tmp_path / f"out{jobs}" / f"{name}.json").read_bytes()) for name in names[1:]]
         assert "massive: record computed" in said[jobs]
     for here, there in zip(found[1], found[2], strict=True):

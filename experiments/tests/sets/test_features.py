@@ -50,7 +50,7 @@ def test_files_that_hold_something_else_are_named(write_features):
     data = write_features("flowers102", (0, 1, 2))
     np.savez(data / "flowers102" / "features_efficientnet_lite0.npz", features=np.eye(2))
     benchmark = get("flowers102")
-    with pytest.raises(InputError, match=r"features_efficientnet_lite0\.npz.*features, labels, split"):
+    with pytest.raises(InputError, match=r"features_efficientnet_lite0\.npz: it has no array 'labels' and no 'split'"):
         benchmark.read(benchmark.find(data), 42)
 
 
@@ -85,11 +85,11 @@ def test_outputs_that_hold_something_else_are_named(outputs):
     folder, logits = outputs
     path = folder / "cifar100_outputs" / "wideresnet-16-4_test_logprobs.npz"
     path.write_bytes(path.read_bytes()[:-30])  # a download that stopped
-    with pytest.raises(InputError, match="log_probs, labels"):
+    with pytest.raises(InputError, match="not a complete npz file"):
         get("cifar100").read(get("cifar100").find(folder), 42)
     np.savez(folder / "cifar100_outputs" / "wideresnet-16-4_test_logprobs.npz", scores=logits)
     benchmark = get("cifar100")
-    with pytest.raises(InputError, match="log_probs, labels"):
+    with pytest.raises(InputError, match="no array 'log_probs'"):
         benchmark.read(benchmark.find(folder), 42)
 
 

@@ -16,7 +16,7 @@ def natural(tmp_path, write_lines):
         for day in range(10, 0, -1)
     ]
     write_lines(tmp_path / "natural_long_tail.jsonl.gz", [*new, *old])
-    return {"huffpost": tmp_path}
+    return {"huffpost_natural": tmp_path}
 
 
 def test_the_oldest_rows_train_and_the_newest_test(natural):
@@ -34,7 +34,7 @@ def balanced(tmp_path, write_lines):
     rows = [{"text": f"{name} {i}", "class_name": name} for name in ("sport", "arts & co") for i in range(100)]
     write_lines(tmp_path / "headlines_41x900.jsonl.gz", [*rows, *rows[:7]])  # some twice
     (tmp_path / "category_counts_v2.csv").write_text('category,count\n"SPORT",5000\n"ARTS & CO",1000\n')
-    return {"huffpost": tmp_path}
+    return {"huffpost_41": tmp_path}
 
 
 def test_classes_are_thinned_to_their_true_shares_and_no_text_is_in_two_parts(balanced):
@@ -47,7 +47,7 @@ def test_classes_are_thinned_to_their_true_shares_and_no_text_is_in_two_parts(ba
 
 
 def test_a_class_without_a_true_count_is_refused(balanced):
-    (balanced["huffpost"] / "category_counts_v2.csv").write_text("category,count\nSPORT,5000\n")
+    (balanced["huffpost_41"] / "category_counts_v2.csv").write_text("category,count\nSPORT,5000\n")
     with pytest.raises(InputError, match="'arts & co'"):
         read_41(balanced, 42)
 

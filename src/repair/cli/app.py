@@ -20,6 +20,7 @@ from repair.cli.options import spread
 from repair.cli.output import show
 from repair.cli.report import report
 from repair.cli.rerank import rerank
+from repair.cli.serve import serve
 from repair.errors import MissingExtraError
 
 __all__ = ["build_app"]
@@ -34,6 +35,7 @@ EXAMPLES: dict[Callable[..., None], str] = {
     diagnose: "repair diagnose calibration.csv --classes classes.csv",
     fit: "repair fit calibration.csv -o model.safetensors --classes classes.csv",
     rerank: "repair rerank model.safetensors new.csv -o ranked.csv",
+    serve: "repair serve model.safetensors --port 8080",
     evaluate: "repair evaluate model.safetensors test.csv",
     monitor: "repair monitor model.safetensors new.csv",
     compare: "repair compare calibration.csv test.csv --classes classes.csv --out results",

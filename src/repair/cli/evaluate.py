@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Dial, Embeddings, Json, NewClasses, RowOptions
+from repair.cli.options import Dial, Embeddings, Json, NewClasses, RowOptions, StrataRule
 
 if TYPE_CHECKING:
-    from repair._utils.arrays import IntArray
+    from repair.data.score_set import ScoreSet
+    from repair.diagnosis.checks import Check
+    from repair.diagnosis.verdict import Verdict
     from repair.evaluation.evaluate import Evaluation
-    from repair.stats.paired_gains import PairedGain
+    from repair.rerankers.base import ShortlistReranker
 
 __all__ = ["evaluate"]
 
@@ -24,9 +26,10 @@ def evaluate(
     classes: NewClasses = None,
     embeddings: Embeddings = None,
     dial: Dial = None,
+    strata: StrataRule = None,
     json: Json = False,
 ) -> None:
-    """Compare a model with the base order on labelled rows: all metrics, and the gain with its interval."""
+    """Compare a model with the base order on labelled rows: the gain with its interval, and all metrics."""
     from repair._utils.progress import progress_bar
     from repair.cli.inputs import read_for_model, warn_of_fitted_rows
     from repair.cli.output import note, show, show_json
@@ -34,49 +37,78 @@ def evaluate(
     from repair.data.ranking import Ranking
     from repair.evaluation.evaluate import evaluate as score
     from repair.rerankers.loading import load
-    from repair.validation.checks import check_group_codes
 
     with progress_bar("evaluating", 2, show=True) as step:
         reranker, file = read_for_model(load(model), test, rows, classes)
         given = with_vectors_for(reranker, file, embeddings).rows
         warn_of_fitted_rows(reranker, given)
         step()
-        shortlist = given.shortlist(reranker.state.n_candidates)
+        shortlist = given.shortlist(reranker.state.n_candidates, None, reranker.state.scale)
         rankings = {
             "base": Ranking.from_corrected(shortlist, shortlist.scores),
             "model": reranker.rerank(given.scores, embeddings=given.embeddings, dial=dial),
         }
         assert given.labels is not None  # a file without labels has raised an error already
         results = {
-            name: score(ranking, given.labels, reranker.class_counts_, file.class_names, given.groups)
+            name: score(
+                ranking,
+                given.labels,
+                reranker.class_counts_,
+                file.class_names,
+                given.groups,
+                strata=strata,
+                base=False,
+            )
             for name, ranking in rankings.items()
         }
         step()
     if given.sample_weight is not None:
         note("row weights are ignored: an evaluation weighs all rows, or all groups, equally")
-    groups = None if given.groups is None else check_group_codes(given.groups, "groups", len(given))
-    gains = _gains(results, groups)
+    verdict = _judge(results, reranker, given, dial, strata)
     if json:
-        show_json({"model": str(model), "mode": reranker.mode_, **_numbers(results), "difference": gains})
+        show_json({"model": str(model), "mode": reranker.mode_, "verdict": verdict, **_numbers(results)})
     else:
-        show(_describe(results, gains, reranker.mode_))
+        show(f"{verdict}\n\n{_describe(results, reranker.mode_)}")
 
 
-def _gains(results: dict[str, Evaluation], groups: IntArray | None) -> dict[str, PairedGain]:
-    """Return paired differences in accuracy over all rows, and over rows of rare and of frequent classes."""
-    import numpy as np
+def _judge(
+    results: dict[str, Evaluation],
+    model: ShortlistReranker,
+    given: ScoreSet,
+    dial: float | str | None,
+    strata: str | None,
+) -> Verdict:
+    """Return the verdict on these rows."""
+    from repair.diagnosis.judging import judge
+    from repair.diagnosis.measured_rows import Basis, MeasuredRows
+    from repair.model.adjustments import MACRO
+    from repair.stats.row_weights import number_of_units
+    from repair.validation.checks import check_group_codes
 
-    from repair.stats.paired_gains import paired_gain
+    before, after = results["base"], results["model"]
+    groups = None if given.groups is None else check_group_codes(given.groups, "groups", len(given))
+    n_groups = None if groups is None else number_of_units(len(given), groups)
+    rows = MeasuredRows(
+        before.rows["hit@1"],
+        after.rows["hit@1"],
+        after.ids,
+        after.weights,
+        groups,
+        model.class_counts_,
+        Basis(after.n_rows, after.n_covered, n_groups, None),
+        strata,
+    )
+    macro = (model.dial_ if dial is None else dial) == MACRO
+    return judge(rows, model.mode_, checks=_leaked(model, given), macro=macro)
 
-    first, second = results["base"], results["model"]
-    difference = second.rows["hit@1"] - first.rows["hit@1"]
-    everywhere = np.ones(len(difference), dtype=bool)
-    strata = {"accuracy": everywhere, "rare": first.rows["rare"], "frequent": first.rows["frequent"]}
-    return {
-        name: paired_gain(difference[which], first.weights[which], None if groups is None else groups[which])
-        for name, which in strata.items()
-        if which.any()
-    }
+
+def _leaked(model: ShortlistReranker, given: ScoreSet) -> tuple[Check, ...]:
+    """Return a failed check if the model was fitted on these rows."""
+    from repair.cli.inputs import fitted_rows_problem
+    from repair.diagnosis.checks import failed_check
+
+    problem = fitted_rows_problem(model, given)
+    return () if problem is None else (failed_check("RP110", problem),)
 
 
 def _numbers(results: dict[str, Evaluation]) -> dict[str, Any]:
@@ -87,9 +119,8 @@ def _numbers(results: dict[str, Evaluation]) -> dict[str, Any]:
     return numbers
 
 
-def _describe(results: dict[str, Evaluation], gains: dict[str, PairedGain], mode: str) -> str:
+def _describe(results: dict[str, Evaluation], mode: str) -> str:
     from repair._utils.text_tables import text_table
-    from repair.cli.output import points
     from repair.evaluation.metric_table import METRICS, UNITS, format_metric
     from repair.rerankers.methods import title_of
 
@@ -101,13 +132,8 @@ def _describe(results: dict[str, Evaluation], gains: dict[str, PairedGain], mode
         lines.append([METRICS[name].title, *("" if cell is None else format_metric(cell, name) for cell in cells)])
     title = title_of(mode)
     header = ["metric", "Base, covered", f"{title}, covered", "Base, all rows", f"{title}, all rows"]
-    titles = {"accuracy": "Accuracy", "rare": "Rare classes", "frequent": "Frequent classes"}
-    differences = "\n".join(f"{titles[name]}: {points(gain)}" for name, gain in gains.items())
     grouped = "" if (model.weights == 1.0).all() else ". Every group counts once: its rows weigh 1/(group size)"
-    return (
-        f"{text_table(header, lines)}\n{_covered(base, model, title)}{grouped}\n{UNITS}\n\n"
-        f"Difference from Base in accuracy over all rows, with 95 % interval:\n{differences}"
-    )
+    return f"{text_table(header, lines)}\n{_covered(base, model, title)}{grouped}\n{UNITS}"
 
 
 def _covered(base: Evaluation, model: Evaluation, mode: str) -> str:

@@ -34,7 +34,7 @@ def explain(
     reranker, file = read_for_model(load(model), scores, rows, classes, need_labels=False)
     file = with_vectors_for(reranker, file, embeddings)
     number = _row_number(row, file)
-    shortlist = reranker.shortlist(file.rows.scores, file.rows.embeddings).take([number])
+    shortlist = reranker.shortlist(file.rows).take([number])
     explanation = reranker.explain(shortlist, dial=dial)
     label: Any = None if file.rows.labels is None else file.rows.labels[number]  # type: ignore[index]
     if json:

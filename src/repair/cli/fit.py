@@ -8,11 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from repair.cli.options import Candidates, ClassOptions, Embeddings, Json, ReferenceOptions, RowOptions, Seed, read_dial
+from repair.cli.options import (
+    Candidates,
+    ClassOptions,
+    Embeddings,
+    Json,
+    ReferenceOptions,
+    RowOptions,
+    Seed,
+    StrataRule,
+    read_dial,
+)
 from repair.cli.report import Figures, Rows, TextColumn
 
 if TYPE_CHECKING:
-    from repair.cli.fit_summary import HeldOut
+    from repair.cli.fit_summary import Judged
     from repair.io import ScoreFile
     from repair.rerankers.base import ShortlistReranker
 
@@ -148,6 +158,7 @@ def fit(
     examples: Rows = 0,
     text_column: TextColumn = None,
     figures: Figures = None,
+    strata: StrataRule = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -155,7 +166,9 @@ def fit(
 
     The gain is measured on held-out rows. Groups are held out as a whole.
     """
-    from repair.cli.fit_summary import FitReport, held_out
+    from dataclasses import replace
+
+    from repair.cli.fit_summary import FitReport, judge_fit
     from repair.cli.inputs import check_output, read_calibration
     from repair.cli.output import show, show_json
     from repair.cli.report import row_texts
@@ -174,10 +187,11 @@ def fit(
     texts = row_texts(file, text_column, examples)
     checked = CalibrationSet.build(file.rows, n_candidates)
     model.fit_checked(checked, progress=True)
-    measured = held_out(model, checked, seed)
-    summary = FitReport(model, checked, measured.gain)
+    model = model.with_state(replace(model.state, columns=file.columns.given()))
+    judged = judge_fit(model, checked, seed, strata)
+    summary = FitReport(model, checked, judged.verdict)
     model.save(out)
-    report_options.write(model, file, texts, measured)
+    report_options.write(model, file, texts, judged)
     if json:
         show_json({"model": str(out), "report": None if report is None else str(report), **summary.as_dict()})
     else:
@@ -233,7 +247,7 @@ class _ReportOptions:
         if self.figures is not None:
             check_folder(self.figures, (), *inputs)
 
-    def write(self, model: ShortlistReranker, file: ScoreFile, texts: list[str] | None, measured: HeldOut) -> None:
+    def write(self, model: ShortlistReranker, file: ScoreFile, texts: list[str] | None, judged: Judged) -> None:
         """Write the report about a fit on these rows, if there is to be one."""
         if self.report is None:
             return
@@ -247,7 +261,7 @@ class _ReportOptions:
             row_ids=None if file.row_ids is None else list(file.row_ids),
             row_texts=texts,
             figures=self.figures,
-            held_out=measured.copies,
+            held_out=judged.copies,
             random_state=self.seed,
             progress=True,
         )

@@ -9,15 +9,17 @@ from typing import Any
 
 from repair.cli.options import ClassOptions, RowOptions
 from repair.cli.output import note
+from repair.cli.pipes import from_pipe
 from repair.cli.similarities import build_similarity
 from repair.data.score_set import ScoreSet
 from repair.errors import InputError, InputWarning, warn_user
-from repair.io import ClassFile, ColumnNames, ScoreFile, read_class_table, read_score_set
+from repair.io import ClassFile, ColumnNames, CsvFormat, ScoreFile, read_class_table, read_score_set
 from repair.rerankers.base import ShortlistReranker
 
 __all__ = [
     "check_folder",
     "check_output",
+    "fitted_rows_problem",
     "kept_columns",
     "known_names",
     "read_calibration",
@@ -40,8 +42,10 @@ def read_rows(
     append: bool = False,
     need_labels: bool = True,
     refuse_rankings: bool = True,
+    remembered: ColumnNames | None = None,
 ) -> ScoreFile:
     """Read a score file and print its notes.  A file that `repair rerank` wrote raises an error."""
+    path = from_pipe(path)
     columns = ColumnNames(
         row=options.row_column,
         candidate=options.candidate_column,
@@ -59,15 +63,31 @@ def read_rows(
         unknown_classes="append" if append else "refuse",
         need_labels=need_labels,
         refuse_rankings=refuse_rankings,
+        csv_format=csv_format(options),
+        remembered=remembered,
     )
     for text in file.notes:
         note(f"{path}: {text}")
-    return file
+    return file if options.score_type is None else replace(file, rows=replace(file.rows, score_type=options.score_type))
+
+
+def csv_format(options: RowOptions) -> CsvFormat:
+    """Return how CSV files are written."""
+    return CsvFormat(options.delimiter, options.decimal)
+
+
+def read_classes(classes: ClassOptions, rows: RowOptions) -> ClassFile | None:
+    """Read the class table, if there is one."""
+    if classes.classes is None:
+        return None
+    return read_class_table(
+        classes.classes, name=classes.class_column, count=classes.count_column, csv_format=csv_format(rows)
+    )
 
 
 def read_calibration(path: Path, rows: RowOptions, classes: ClassOptions) -> ScoreFile:
     """Read labelled rows, with the class table and the similarity that the options name."""
-    table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
+    table = read_classes(classes, rows)
     return _with_similarity(read_rows(path, rows, classes=table), classes)
 
 
@@ -81,8 +101,9 @@ def read_pair(
     need_labels: bool = True,
 ) -> tuple[ScoreFile, ScoreFile]:
     """Read two score files with the same classes in the same order."""
-    table = None if classes.classes is None else read_class_table(classes.classes, name=classes.class_column)
+    table = read_classes(classes, rows)
     others = replace(rows, labels=test_labels)
+    calibration = from_pipe(calibration)  # it may be read twice
     first = read_rows(calibration, rows, classes=table)
     # Without a class table, the classes are those that occur in either file.
     second = read_rows(test, others, class_names=first.class_names, append=table is None, need_labels=need_labels)
@@ -106,12 +127,19 @@ def read_for_model(
     model: ShortlistReranker, path: Path, rows: RowOptions, classes: Path | None, *, need_labels: bool = True
 ) -> tuple[ShortlistReranker, ScoreFile]:
     """Read rows with the classes in the model's order.  Return the rows, and the model with any new classes added."""
-    file = read_rows(path, rows, class_names=known_names(model), append=True, need_labels=need_labels)
+    file = read_rows(
+        path,
+        rows,
+        class_names=known_names(model),
+        append=True,
+        need_labels=need_labels,
+        remembered=ColumnNames(**model.state.columns),
+    )
     if not file.new_classes:
         return model, file
     groups = counts = None
     if classes is not None:
-        table = read_class_table(classes)
+        table = read_class_table(classes, csv_format=csv_format(rows))
         groups = None if table.groups is None else dict(zip(table.names, table.groups, strict=True))
         counts = None if table.counts is None else dict(zip(table.names, table.counts.tolist(), strict=True))
     shown = ", ".join(map(repr, file.new_classes[:NAMED])) + (", …" if len(file.new_classes) > NAMED else "")
@@ -122,10 +150,17 @@ def read_for_model(
 
 def warn_of_fitted_rows(model: ShortlistReranker, rows: ScoreSet) -> None:
     """Warn if rows on which a model is to be measured are those that it was fitted on."""
-    fingerprint = model.fingerprint_
-    problem = None if fingerprint is None else fingerprint.shared_rows_problem(rows.shortlist(model.state.n_candidates))
+    problem = fitted_rows_problem(model, rows)
     if problem is not None:
         warn_user(problem, InputWarning)
+
+
+def fitted_rows_problem(model: ShortlistReranker, rows: ScoreSet) -> str | None:
+    """Return what is wrong if at least half of these rows are those that the model was fitted on, else None."""
+    fingerprint = model.fingerprint_
+    if fingerprint is None:
+        return None
+    return fingerprint.shared_rows_problem(rows.shortlist(fingerprint.width, None, model.state.scale))
 
 
 def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[str, Any]:
@@ -135,9 +170,9 @@ def kept_columns(file: ScoreFile, options: RowOptions, *, arrays: bool) -> dict[
     columns = {name: other[name] for name in names}
     rows = file.rows
     roles = {
-        "labels" if arrays else options.label_column or "label": rows.labels,
-        "groups" if arrays else options.group_column or "group": rows.groups,
-        "sample_weight" if arrays else options.weight_column or "weight": rows.sample_weight,
+        "labels" if arrays else file.columns.label or options.label_column or "label": rows.labels,
+        "groups" if arrays else file.columns.group or options.group_column or "group": rows.groups,
+        "sample_weight" if arrays else file.columns.weight or options.weight_column or "weight": rows.sample_weight,
     }
     for name, values in roles.items():
         if values is not None:

@@ -12,11 +12,14 @@ from repair.cli.options import Json, RowOptions
 
 if TYPE_CHECKING:
     from repair.io import ScoreFile
+    from repair.rerankers.base import ShortlistReranker
 
 __all__ = ["inspect"]
 
 #: Number of class names that are shown.
 SHOWN = 5
+#: Numbers of candidates at which the coverage is shown.
+DEPTHS = (5, 10, 20)
 #: Titles of entries whose names in the JSON output are not clear enough as text.
 TITLES = {"row_level_content": "contains single rows", "about_classes": "class inputs"}
 
@@ -84,13 +87,22 @@ def _model(path: Path) -> dict[str, Any]:
         "unseen_classes": len(model.unseen_classes_),
         "converged": summary.converged,
         "gradient_norm": summary.gradient_norm,
-        "scores_of_the_fit": None if model.fingerprint_ is None else model.fingerprint_.types.kind,
+        "scores_of_the_fit": _fitted_type(model),
+        "smallest_probability": model.state.scale.floor or None,
+        "columns": model.state.columns,
         "row_hashes": 0 if model.fingerprint_ is None else len(model.fingerprint_.row_hashes),
         "notes": summary.notes,
         "row_level_content": about["row_level_content"],
         **{f"kept_by_{name}": kept for name, kept in about["kept_by_terms"].items()},
         "arrays": about["arrays"],
     }
+
+
+def _fitted_type(model: ShortlistReranker) -> str | None:
+    """Return the type of the scores that the model expects."""
+    if model.state.scale.converts:
+        return model.state.scale.kind
+    return None if model.fingerprint_ is None else model.fingerprint_.types.kind
 
 
 def _data(path: Path, rows: RowOptions) -> dict[str, Any]:
@@ -122,6 +134,7 @@ def _scores(file: ScoreFile) -> dict[str, Any]:
     sizes = scores.lengths if isinstance(scores, Shortlist) else np.isfinite(np.asarray(scores)).sum(axis=1)
     names = list(other) if isinstance(other, dict) else [] if other is None else list(other.column_names)
     class_inputs = [name for name in CLASS_FIELDS if name != "class_names"]
+    scale, labels = _scale_and_labels(file)
     return {
         "kind": "scores",
         "layout": file.layout,
@@ -129,11 +142,71 @@ def _scores(file: ScoreFile) -> dict[str, Any]:
         "classes": scores.n_classes if isinstance(scores, Shortlist) else np.shape(scores)[1],
         "class_names": file.class_names,
         "candidates_per_row": f"{sizes.min()} to {sizes.max()}" + ("" if lists else " (dense)"),
+        "score_type": scale,
+        "columns": file.columns.given(),
         "row_ids": file.row_ids is not None,
         "labels": given.labels is not None,
+        **labels,
         "groups": None if given.groups is None else len(set(map(str, given.groups))),
         "weights": given.sample_weight is not None,
         "embeddings": given.embeddings is not None,
         "about_classes": [name for name in class_inputs if getattr(given, name) is not None],
         "other_columns": names,
     }
+
+
+def _scale_and_labels(file: ScoreFile) -> tuple[str, dict[str, Any]]:
+    """Return the type of the scores, and what the labels say: accuracy and coverage of the base, and problems."""
+    from repair.data.class_order import counts_problem, label_order_problem, lower_is_better_problem
+    from repair.data.class_table import ClassTable
+    from repair.data.score_scale import ScoreScale
+    from repair.data.shortlist import Shortlist
+    from repair.data.suspicious_inputs import first_but_never_right
+    from repair.model.score_types import ScoreTypes
+    from repair.validation.checks import check_labels
+
+    rows = file.rows
+    raw: Any = rows.scores
+    scale = ScoreScale.of(raw, rows.score_type)
+    scores = scale.apply(raw)
+    dense = None if isinstance(scores, Shortlist) else scores
+    shortlist = scores if dense is None else Shortlist.from_scores(dense, min(max(DEPTHS), dense.shape[1]))
+    kind = scale.kind if scale.converts else ScoreTypes.of(shortlist).kind
+    if rows.labels is None:
+        return kind, {}
+    ids, unknown = check_labels(rows.labels, len(rows), shortlist.n_classes, file.class_names)
+    labelled, unknown = ids >= 0, {name: count for name, count in unknown.items() if name.isprintable()}
+    if not labelled.any():
+        return kind, {"labelled_rows": 0, "unknown_labels": unknown}
+    known, names = ids[labelled], ClassTable(shortlist.n_classes, class_names=file.class_names)
+    positions = shortlist.positions_of(ids)[labelled]
+    table: Any = rows.class_counts
+    never = first_but_never_right(shortlist, ids)
+    problems = [problem.text for problem in (label_order_problem(shortlist, ids, names),) if problem is not None]
+    if not problems:
+        lower = lower_is_better_problem(shortlist, ids, dense)
+        problems += [] if lower is None else [lower.text]
+    counts = counts_problem(table, _rows_per_class(known, shortlist.n_classes))
+    problems += [] if counts is None else [counts]
+    if never is not None:
+        problems.append(
+            f"class {names.name_of(never[0])!r} is first on {100 * never[1]:.0f} % of the rows, never right"
+        )
+    deepest = shortlist.n_candidates
+    return kind, {
+        "labelled_rows": int(labelled.sum()),
+        "unknown_labels": unknown,
+        "classes_among_labels": len(set(known.tolist())),
+        "base_accuracy": float((positions == 0).mean()),
+        "coverage": {
+            f"at {depth}": float(((positions >= 0) & (positions < depth)).mean())
+            for depth in sorted({min(depth, deepest) for depth in DEPTHS})
+        },
+        "problems": problems,
+    }
+
+
+def _rows_per_class(labels: Any, n_classes: int) -> Any:
+    import numpy as np
+
+    return np.bincount(labels, minlength=n_classes).astype(np.float64)

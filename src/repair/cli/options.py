@@ -18,6 +18,7 @@ __all__ = [
     "ReferenceOptions",
     "RowOptions",
     "Seed",
+    "StrataRule",
     "TestEmbeddings",
     "read_dial",
     "spread",
@@ -27,12 +28,22 @@ ROWS, CLASSES, VECTORS = "Rows", "Classes", "Embeddings"
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object, for scripts.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed for folds and random draws.")]
+StrataRule = Annotated[
+    str | None,
+    typer.Option(
+        "--strata",
+        metavar="paper|mass|counts",
+        help="How classes are divided by training examples. paper: the 80 % of the classes with the fewest are rare. "
+        "mass: those that together have at most 20 % of the examples are rare. counts: few (below 20), medium and "
+        "many (above 100). Default: paper, or mass if the paper's rare classes have more than half of the examples.",
+    ),
+]
 Candidates = Annotated[
     int,
     typer.Option(
         min=1,
-        help="Number of best-scoring classes to keep per row if the file has a score for every class. "
-        "Raise it if the true class is often not among them. Ignored if the file has shortlists.",
+        help="Largest number of candidates per row: the classes with the best scores. "
+        "Raise it if the true class is often not among them.",
     ),
 ]
 
@@ -122,6 +133,31 @@ class RowOptions:
         ),
     ] = None
     weight_column: Annotated[str | None, typer.Option(help="Column of row weights.", rich_help_panel=ROWS)] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            help="Character between the fields of CSV files. Default: that of the ending, or a semicolon, tab or | if "
+            "only this one is in the header.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            help="Decimal sign of CSV files, . or ,. Default: a comma if fields are separated by semicolons.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
+    score_type: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TYPE",
+            help="What the scores are: logits (also log-probabilities), probabilities, percent, sigmoid, or distances "
+            "(lower is better). Default: probabilities and percent are detected, and otherwise logits. A model knows "
+            "the type that it was fitted on.",
+            rich_help_panel=ROWS,
+        ),
+    ] = None
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -146,6 +182,13 @@ class ClassOptions:
         str | None,
         typer.Option(
             help="Column of class names in --classes, if it does not have a usual name such as class.",
+            rich_help_panel=CLASSES,
+        ),
+    ] = None
+    count_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of training counts in --classes, if it does not have a usual name such as count.",
             rich_help_panel=CLASSES,
         ),
     ] = None

@@ -31,6 +31,8 @@ def with_vectors(file: ScoreFile, path: Path | None) -> ScoreFile:
         vectors = _vectors(arrays)
         if "row_ids" in arrays and file.row_ids is not None:
             vectors = vectors[_vector_numbers(arrays["row_ids"], len(vectors), file.row_ids)]
+        elif file.kept is not None and len(vectors) == len(file.kept):
+            vectors = vectors[file.kept]
         check_embeddings(vectors, "embeddings", len(file))
     return replace(file, rows=replace(file.rows, embeddings=vectors))
 

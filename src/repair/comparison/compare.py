@@ -10,18 +10,20 @@ import numpy as np
 from repair._utils.arrays import FloatArray, IntArray
 from repair._utils.progress import progress_bar
 from repair.comparison.numbers import Setup
-from repair.comparison.resampled_metrics import COMPARED, metric_values, resample_metrics
+from repair.comparison.resampled_metrics import metric_values, resample_metrics
 from repair.comparison.result import Comparison
+from repair.data.duplicates import in_both
 from repair.data.ranking import Ranking
-from repair.data.score_set import ScoreSet
+from repair.data.score_set import ScoreSet, on_one_scale
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
-from repair.errors import InputError
+from repair.errors import InputError, InputWarning, warn_user
 from repair.evaluation.evaluate import Evaluation, evaluate
 from repair.rerankers.base import ShortlistReranker
 from repair.similarity import as_similarity
 from repair.stats.folds import subsample as draw_rows
 from repair.stats.row_weights import number_of_units
+from repair.stats.strata import STRATA, class_strata
 from repair.validation.checks import (
     check_choice,
     check_class_names,
@@ -34,6 +36,8 @@ from repair.validation.names import class_vector, column_names
 
 __all__ = ["compare"]
 
+#: Rows are compared by the scores of this many candidates.
+SHARED_WIDTH = 10
 TUNINGS = ("once", "each_trial")
 
 Progress = Callable[[int, int, str], object]
@@ -50,6 +54,7 @@ def compare(
     tuning: str = "once",
     resamples: int = 10_000,
     level: float = 0.95,
+    strata: str | None = None,
     random_state: int = 0,
     progress: bool | Progress = False,
 ) -> Comparison:
@@ -85,6 +90,9 @@ def compare(
         methods and metrics use the same resamples.  Lower it for a quick look.
     level : float in (0, 1), default 0.95
         Level of the percentile intervals.  Use 0.99 for wider intervals.
+    strata : {"paper", "mass", "counts"}, optional
+        How classes are divided by their counts, as in `class_strata`.  Use ``"paper"`` to reproduce the
+        paper, and ``"counts"`` for few, medium and many examples.
     random_state : int, default 0
         Seed for subsamples and resamples.
     progress : bool or callable, default False
@@ -134,9 +142,13 @@ def compare(
     check_count(resamples, "resamples")
     if check_number(level, "level", 0.0, 1.0, open_low=True) == 1.0:
         raise InputError(f"level must be below 1, got {level}")
+    if strata is not None:
+        check_choice(strata, "strata", tuple(STRATA))
     names, n_classes = _check_classes(calibration, test)
+    calibration, test = on_one_scale(calibration, test)
     calibration_rows = _CalibrationRows.build(calibration, names, n_classes)
-    test_rows = _TestRows.build(test, calibration_rows)
+    test_rows = _TestRows.build(test, calibration_rows, strata)
+    _warn_of_shared_rows(calibration, test)
     # One seed for the bootstrap and one per trial.  With more trials, the first ones stay the same.
     seeds = np.random.SeedSequence(check_count(random_state, "random_state", low=0)).generate_state(trials + 1).tolist()
     setup = Setup(
@@ -155,6 +167,7 @@ def compare(
         n_classes=n_classes,
         counts_from=test_rows.counts_from,
         equal_group_weight=test_rows.weighted,
+        strata_rule=class_strata(test_rows.class_counts, strata).description,
     )
     if callable(progress):
         return _run(named, first, calibration_rows, test_rows, setup, progress)
@@ -190,7 +203,7 @@ def _run(
         reference=reference,
         setup=setup,
         trials={
-            name: {metric: np.array([trial[metric] for trial in values]) for metric in COMPARED}
+            name: {metric: np.array([trial[metric] for trial in values]) for metric in values[0]}
             for name, values in scored.items()
         },
         full={name: metric_values(result) for name, result in results.items()},
@@ -256,7 +269,7 @@ class _CalibrationRows:
             return self.given
         n_candidates = method.n_candidates
         if n_candidates not in self.shortlists:
-            self.shortlists[n_candidates] = self.given.shortlist(n_candidates)
+            self.shortlists[n_candidates] = self.given.given_shortlist(n_candidates)
         return replace(self.given, scores=self.shortlists[n_candidates])
 
 
@@ -270,17 +283,19 @@ class _TestRows:
     class_counts: FloatArray
     counts_from: str
     weighted: bool
+    strata: str | None
     shortlists: dict[int, Shortlist]
 
     @classmethod
-    def build(cls, test: ScoreSet, calibration_rows: _CalibrationRows) -> _TestRows:
+    def build(cls, test: ScoreSet, calibration_rows: _CalibrationRows, strata: str | None) -> _TestRows:
         names, n_classes = calibration_rows.given.class_names, _class_number(calibration_rows.given)
         assert test.labels is not None
         ids = label_ids(test.labels, len(test), n_classes, names)
         counts, counts_from = _counts(test, calibration_rows, n_classes)
         aligned = replace(test, class_names=names)
         codes = _group_codes(test, "test")
-        return cls(aligned, ids, codes, counts, counts_from, test.equal_group_weight and codes is not None, {})
+        weighted = test.equal_group_weight and codes is not None
+        return cls(aligned, ids, codes, counts, counts_from, weighted, strata, {})
 
     def score(self, model: ShortlistReranker) -> tuple[Ranking, Evaluation]:
         if model.uses_all_scores:
@@ -288,12 +303,26 @@ class _TestRows:
             return ranking, self._evaluated(ranking)
         width = model.n_candidates
         if width not in self.shortlists:
-            self.shortlists[width] = self.given.shortlist(width)
+            self.shortlists[width] = self.given.given_shortlist(width)
         ranking = model.rerank(self.shortlists[width], embeddings=self.given.embeddings)
         return ranking, self._evaluated(ranking)
 
     def _evaluated(self, ranking: Ranking) -> Evaluation:
-        return evaluate(ranking, self.labels, self.class_counts, groups=self.groups if self.weighted else None)
+        groups = self.groups if self.weighted else None
+        ids_only = replace(ranking, class_names=None)  # the labels are ids already
+        return evaluate(ids_only, self.labels, self.class_counts, groups=groups, strata=self.strata, base=False)
+
+
+def _warn_of_shared_rows(calibration: ScoreSet, test: ScoreSet) -> None:
+    """Warn if test rows have the scores of calibration rows, beyond what chance gives."""
+    width = min(SHARED_WIDTH, _class_number(calibration))
+    _, shared = in_both(calibration.given_shortlist(width), test.given_shortlist(width))
+    if shared:
+        warn_user(
+            f"{shared} of {len(test)} test rows have the scores of a calibration row, so figures may be optimistic; "
+            "remove these rows from one of the sets",
+            InputWarning,
+        )
 
 
 def _counts(test: ScoreSet, calibration_rows: _CalibrationRows, n_classes: int) -> tuple[FloatArray, str]:

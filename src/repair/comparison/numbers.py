@@ -8,7 +8,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
-from repair.comparison.resampled_metrics import COMPARED, LOWER_IS_BETTER, QUESTIONS
+from repair.comparison.resampled_metrics import LOWER_IS_BETTER, question_of
 from repair.errors import InputError
 from repair.rerankers.base import ShortlistReranker
 from repair.stats.paired_gains import holm, sign_test
@@ -46,9 +46,11 @@ class Setup:
     n_calibration_groups, n_test_groups : int or None
         Number of groups, or None if no groups were given.
     counts_from : str
-        Which counts define rare and frequent classes.
+        Which counts divide the classes.
     equal_group_weight : bool
         Whether every group of test rows counts once, instead of every row.
+    strata_rule : str, default ""
+        Which classes are rare and frequent (or few, medium and many), in one sentence.
     """
 
     trials: int
@@ -66,6 +68,7 @@ class Setup:
     n_classes: int
     counts_from: str
     equal_group_weight: bool
+    strata_rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -141,9 +144,14 @@ class ComparisonNumbers:
         return all(np.array_equal(self.rows[name]["covered"], first) for name in self.methods)
 
     @property
+    def metrics(self) -> tuple[str, ...]:
+        """The metrics, in the order of `full` and `draws`."""
+        return tuple(self.full[self.methods[0]])
+
+    @property
     def questions(self) -> tuple[str, ...]:
         """The metrics that Holm's correction counts: all, or with equal coverage only those not implied by another."""
-        return tuple(name for name in COMPARED if not self.same_rows or QUESTIONS[name] == name)
+        return tuple(name for name in self.metrics if not self.same_rows or question_of(name) == name)
 
     def mean(self, method: str, metric: str) -> float:
         """Return the mean over the trials."""
@@ -161,13 +169,13 @@ class ComparisonNumbers:
     def interval(self, method: str, metric: str) -> tuple[float, float]:
         """Return the bootstrap interval of the full model's metric."""
         self._of(method, metric)
-        return self._quantiles(self.draws[:, self.methods.index(method), COMPARED.index(metric)])
+        return self._quantiles(self.draws[:, self.methods.index(method), self.metrics.index(metric)])
 
     def signs(self, method: str, other: str | None = None) -> dict[str, Signs]:
         """Return, for every metric, in how many trials `method` beats `other` (by default the reference)."""
         rival = self._named(self.reference if other is None else other)
         counts = {}
-        for name in COMPARED:
+        for name in self.metrics:
             gain = self._of(method, name) - self._of(rival, name)
             gain = -gain if name in LOWER_IS_BETTER else gain
             counts[name] = (int((gain > ROUNDING).sum()), int((gain < -ROUNDING).sum()), bool(np.isnan(gain).all()))
@@ -187,7 +195,7 @@ class ComparisonNumbers:
         """
         method, rival = self._named(method), self._named(self.reference if other is None else other)
         gaps = self.draws[:, self.methods.index(method)] - self.draws[:, self.methods.index(rival)]
-        columns = {name: gaps[~np.isnan(gaps[:, index]), index] for index, name in enumerate(COMPARED)}
+        columns = {name: gaps[~np.isnan(gaps[:, index]), index] for index, name in enumerate(self.metrics)}
         p_values = {name: _two_sided(column) for name, column in columns.items()}
         adjusted = self._holm(p_values)
         return {
@@ -208,8 +216,8 @@ class ComparisonNumbers:
         return method
 
     def _of(self, method: str, metric: str) -> FloatArray:
-        if metric not in COMPARED:
-            raise InputError(f"{metric!r} is not a metric; choose one of {', '.join(map(repr, COMPARED))}")
+        if metric not in self.metrics:
+            raise InputError(f"{metric!r} is not a metric; choose one of {', '.join(map(repr, self.metrics))}")
         return self.trials[self._named(method)][metric]
 
     def _quantiles(self, drawn: FloatArray) -> tuple[float, float]:
@@ -226,7 +234,7 @@ class ComparisonNumbers:
         asked = [name for name in self.questions if not np.isnan(p_values[name])]
         adjusted = dict(zip(asked, holm(np.array([p_values[name] for name in asked])).tolist(), strict=True))
         same = self.same_rows
-        return {name: adjusted.get(QUESTIONS[name] if same else name, float("nan")) for name in p_values}
+        return {name: adjusted.get(question_of(name) if same else name, float("nan")) for name in p_values}
 
 
 def _two_sided(differences: FloatArray) -> float:

@@ -7,31 +7,50 @@ import numpy as np
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.evaluation.evaluate import Evaluation
 from repair.stats.paired_gains import bootstrap_ratios
+from repair.stats.strata import STRATA
 
-__all__ = ["COMPARED", "LOWER_IS_BETTER", "QUESTIONS", "metric_ratios", "metric_values", "resample_metrics"]
+__all__ = [
+    "COMPARED",
+    "LOWER_IS_BETTER",
+    "metric_ratios",
+    "metric_values",
+    "metrics_with",
+    "question_of",
+    "resample_metrics",
+]
 
 
-#: The metrics of a comparison, and the question that each answers.  If all methods have the same shortlists, gap
-#: closure and accuracy order two methods exactly as Hit@1 does.  They then answer the same question, so Holm's
-#: correction counts them once.  Coverage depends only on the shortlists and answers no question about the methods.
-QUESTIONS = {
-    "coverage": "",
-    "hit@1": "hit@1",
-    "hit@3": "hit@3",
-    "mrr": "mrr",
-    "rare": "rare",
-    "frequent": "frequent",
-    "macro": "macro",
-    "hfr": "hfr",
-    "gap_closure": "hit@1",
-    "nll": "nll",
-    "accuracy": "hit@1",
-    "accuracy_rare": "rare",
-    "accuracy_frequent": "frequent",
-}
-COMPARED = tuple(QUESTIONS)
+#: Metrics that order methods as another one does if all methods have the same shortlists.  They then answer the same
+#: question, so Holm's correction counts them once.
+IMPLIED = {"gap_closure": "hit@1", "accuracy": "hit@1"}
+#: It depends only on the shortlists and answers no question about the methods.
+NO_QUESTION = "coverage"
+ALL_ROWS = "accuracy_"
 LOWER_IS_BETTER = ("nll",)
-UNCONDITIONAL = {"accuracy": "hit@1", "accuracy_rare": "rare", "accuracy_frequent": "frequent"}
+
+
+def metrics_with(strata: Sequence[str]) -> tuple[str, ...]:
+    """Return the metrics of a comparison with these strata."""
+    over_covered = ("coverage", "hit@1", "hit@3", "mrr", *strata, "macro", "hfr", "gap_closure", "nll")
+    return (*over_covered, "accuracy", *(f"{ALL_ROWS}{name}" for name in strata))
+
+
+#: The metrics with the paper's strata.
+COMPARED = metrics_with(STRATA["paper"])
+
+
+def question_of(metric: str) -> str:
+    """Return the metric that orders methods with the same shortlists as this one does, or "" for the coverage.
+
+    Examples
+    --------
+    >>> from repair.comparison.resampled_metrics import question_of
+    >>> question_of("accuracy"), question_of("accuracy_rare"), question_of("mrr")
+    ('hit@1', 'rare', 'mrr')
+    """
+    if metric == NO_QUESTION:
+        return ""
+    return IMPLIED.get(metric, metric.removeprefix(ALL_ROWS))
 
 
 def metric_values(result: Evaluation) -> dict[str, float]:
@@ -46,9 +65,10 @@ def metric_values(result: Evaluation) -> dict[str, float]:
     >>> values["hit@1"], values["accuracy"]
     (1.0, 0.5)
     """
+    over_all = {"accuracy": "hit@1", **{f"{ALL_ROWS}{name}": name for name in result.strata}}
     return {
-        name: result.unconditional[UNCONDITIONAL[name]] if name in UNCONDITIONAL else result.conditional[name]
-        for name in COMPARED
+        name: result.unconditional[over_all[name]] if name in over_all else result.conditional[name]
+        for name in metrics_with(result.strata)
     }
 
 
@@ -66,21 +86,19 @@ def metric_ratios(rows: dict[str, AnyArray]) -> dict[str, tuple[FloatArray, Floa
     """
     covered, hits = rows["covered"], rows["hit@1"]
     everything = np.ones(len(hits))
-    rare, frequent = rows["rare"].astype(np.float64), rows["frequent"].astype(np.float64)
+    strata = {name: rows[name].astype(np.float64) for name in _strata_in(rows)}
     base_wrong = (~np.isnan(rows["hfr"])).astype(np.float64)  # HFR is defined on exactly these rows
     return {
         "coverage": (covered, everything),
         "hit@1": (hits, covered),
         "hit@3": (rows["hit@3"], covered),
         "mrr": (rows["mrr"], covered),
-        "rare": (hits * rare, covered * rare),
-        "frequent": (hits * frequent, covered * frequent),
+        **{name: (hits * which, covered * which) for name, which in strata.items()},
         "hfr": (np.where(base_wrong > 0, rows["hfr"], 0.0), base_wrong),
         "gap_closure": (hits - (covered - base_wrong), base_wrong),
         "nll": (np.where(covered > 0, rows["nll"], 0.0), covered),
         "accuracy": (hits, everything),
-        "accuracy_rare": (hits * rare, rare),
-        "accuracy_frequent": (hits * frequent, frequent),
+        **{f"{ALL_ROWS}{name}": (hits * which, which) for name, which in strata.items()},
     }
 
 
@@ -114,7 +132,7 @@ def resample_metrics(
     Returns
     -------
     ndarray (resamples, methods, metrics)
-        Metrics in the order of `COMPARED`, NaN for macro and if a metric is not defined in a resample.
+        Metrics in the order of `metrics_with`, NaN for macro and if a metric is not defined in a resample.
 
     Examples
     --------
@@ -132,7 +150,13 @@ def resample_metrics(
     )
     # All methods and metrics use the same draws, so differences are paired.
     drawn = bootstrap_ratios(numerators, denominators, groups, resamples, seed)
-    result = np.full((resamples, len(methods), len(COMPARED)), np.nan)
-    columns = [COMPARED.index(name) for name in ratios[0]]
+    metrics = metrics_with(_strata_in(methods[0]))
+    result = np.full((resamples, len(methods), len(metrics)), np.nan)
+    columns = [metrics.index(name) for name in ratios[0]]
     result[:, :, columns] = drawn.reshape(resamples, len(methods), len(columns))
     return result
+
+
+def _strata_in(rows: dict[str, AnyArray]) -> tuple[str, ...]:
+    """Return the strata for which the rows of an evaluation have a mask."""
+    return next(names for names in STRATA.values() if names[0] in rows)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from repair._utils.atomic_write import write_atomically
 from repair.comparison import tables
+from repair.comparison.conclusion import conclude
 from repair.comparison.numbers import ComparisonNumbers
 
 __all__ = ["Comparison"]
@@ -62,6 +63,11 @@ class Comparison(ComparisonNumbers):
     def __str__(self) -> str:
         """Return the tables as plain text."""
         return tables.as_text(self)
+
+    @property
+    def conclusion(self) -> str:
+        """Which method has the highest accuracy, and its difference to Base and to the runner-up, in words."""
+        return conclude(self)
 
     def to_markdown(self) -> str:
         """Return the tables in Markdown."""

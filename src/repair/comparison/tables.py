@@ -12,8 +12,9 @@ import numpy as np
 from repair._utils.json import json_text, plain
 from repair._utils.text_tables import LATEX_NEEDS, MARKDOWN, escape_latex, latex_table, markdown_table, text_table
 from repair._utils.version import __version__
-from repair.comparison.numbers import ComparisonNumbers, Difference, Signs
-from repair.comparison.resampled_metrics import COMPARED
+from repair.comparison.conclusion import conclude
+from repair.comparison.numbers import FEWEST_TRIALS, ComparisonNumbers, Difference, Signs
+from repair.comparison.resampled_metrics import question_of
 from repair.evaluation.metric_table import METRICS, UNITS, format_metric
 from repair.rerankers.methods import title_of
 
@@ -70,7 +71,7 @@ def as_csv(comparison: ComparisonNumbers) -> str:
     writer.writerow(["method", "metric", "mean", "std", "full", "full_low", "full_high", *against, *trials])
     for method in comparison.methods:
         signs, gaps = comparison.signs(method), comparison.difference(method)
-        for metric in COMPARED:
+        for metric in comparison.metrics:
             result = [comparison.mean(method, metric), comparison.std(method, metric), comparison.full[method][metric]]
             result += comparison.interval(method, metric)
             rival: list[Any] = [comparison.reference, *asdict(signs[metric]).values(), *asdict(gaps[metric]).values()]
@@ -90,12 +91,8 @@ def as_json(comparison: ComparisonNumbers) -> str:
             "model": repr(model),
             "mode": model.mode_,
             "chosen": model.chosen_,
-            "metrics": {metric: _entry(comparison, method, metric) for metric in COMPARED},
-            "against": {
-                other: _against(comparison.signs(method, other), comparison.difference(method, other))
-                for other in comparison.methods
-                if other != method
-            },
+            "metrics": {metric: _entry(comparison, method, metric) for metric in comparison.metrics},
+            "against": {other: _against(comparison, method, other) for other in comparison.methods if other != method},
         }
     first = comparison.rows[comparison.methods[0]]
     content = {
@@ -105,6 +102,7 @@ def as_json(comparison: ComparisonNumbers) -> str:
         "setup": asdict(comparison.setup),
         "same_rows_covered": comparison.same_rows,
         "covered_test_rows": int(first["covered"].sum()) if comparison.same_rows else None,
+        "conclusion": conclude(comparison),
         "holm_family": list(comparison.questions),
         "std_divisor": "trials - 1",
         "methods": methods,
@@ -169,15 +167,20 @@ def _full_section(comparison: ComparisonNumbers) -> Section:
 
 
 def _by_metric(comparison: ComparisonNumbers, caption: str, cell: Any) -> Section:
-    rows = [[METRICS[metric].title, *(cell(method, metric) for method in comparison.methods)] for metric in COMPARED]
+    rows = [
+        [METRICS[metric].title, *(cell(method, metric) for method in comparison.methods)]
+        for metric in _shown_first(comparison.metrics)
+    ]
     return Section(caption, ["", *map(_shown, comparison.methods)], rows, 1)
 
 
 def _against_section(comparison: ComparisonNumbers) -> Section:
+    enough = comparison.setup.trials >= FEWEST_TRIALS
+    marks = f"{MARK} marks wins in at least 4 of 5 trials" if enough else f"marks need {FEWEST_TRIALS} trials"
     caption = (
         f"Differences to {_shown(comparison.reference)}. Δ is the paired difference of the full models with its "
         "interval. P(Δ>0) and the two-sided p are computed over the same resamples. W/L/T counts wins, losses and ties "
-        f"over the trials, {MARK} marks wins in at least 4 of 5 trials, and sign p is from the one-sided sign test. "
+        f"over the trials, {marks}, and sign p is from the one-sided sign test. "
         "Holm's correction runs across metrics."
     )
     header = ["method", "metric", "Δ", "P(Δ>0)", "p", "p Holm", "W/L/T", "sign p", "sign p Holm"]
@@ -188,7 +191,7 @@ def _against_section(comparison: ComparisonNumbers) -> Section:
         signs, gaps = comparison.signs(method), comparison.difference(method)
         rows += [
             [_shown(method), METRICS[metric].title, *_gap_cells(gaps[metric], metric), *_sign_cells(signs[metric])]
-            for metric in comparison.questions
+            for metric in _questions(comparison)
         ]
     return Section(caption, header, rows, 2)
 
@@ -211,16 +214,16 @@ def _notes(comparison: ComparisonNumbers) -> list[str]:
     sizes = f"{setup.n_calibration} calibration rows{_in_groups(setup.n_calibration_groups)}, {setup.n_test} test rows"
     notes = [
         f"{sizes}{_in_groups(setup.n_test_groups)}{weighing}, {setup.n_classes} classes, seed {setup.random_state}. "
-        f"{UNITS}. Metrics from Hit@1 to NLL are over covered rows, and those below over all rows. "
+        f"{UNITS}. Metrics are over covered rows, except the coverage and those that say all rows. "
         "Standard deviations divide by trials − 1. Macro is not resampled, so it has no interval. "
-        f"Rare and frequent classes are defined by {setup.counts_from}.",
+        f"Classes are divided by {setup.counts_from}. {setup.strata_rule}",
     ]
     if not comparison.same_rows:
         notes.append(
             "The methods do not cover the same test rows, so their metrics over covered rows are not comparable. "
             "Compare the metrics over all rows."
         )
-    return notes
+    return [*notes, conclude(comparison)]
 
 
 def _in_groups(count: int | None) -> str:
@@ -246,5 +249,20 @@ def _entry(comparison: ComparisonNumbers, method: str, metric: str) -> dict[str,
     }
 
 
-def _against(signs: dict[str, Signs], gaps: dict[str, Difference]) -> dict[str, Any]:
-    return {metric: {"signs": asdict(signs[metric]), "difference": asdict(gaps[metric])} for metric in COMPARED}
+def _against(comparison: ComparisonNumbers, method: str, other: str) -> dict[str, Any]:
+    signs, gaps = comparison.signs(method, other), comparison.difference(method, other)
+    return {
+        metric: {"signs": asdict(signs[metric]), "difference": asdict(gaps[metric])} for metric in comparison.metrics
+    }
+
+
+def _shown_first(metrics: tuple[str, ...]) -> list[str]:
+    """Return the metrics in the order of the tables: accuracy over all rows first."""
+    return sorted(metrics, key=lambda metric: not metric.startswith("accuracy"))
+
+
+def _questions(comparison: ComparisonNumbers) -> list[str]:
+    """Return the metrics of the table of differences, one per question, over all rows where there is a choice."""
+    over_all = {question_of(metric): metric for metric in comparison.metrics if metric.startswith("accuracy")}
+    same = comparison.same_rows
+    return _shown_first(tuple(over_all.get(name, name) if same else name for name in comparison.questions))

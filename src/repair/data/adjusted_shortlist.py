@@ -77,4 +77,4 @@ def with_adjusted_list(calibration: CalibrationSet, tau: float, width: int) -> C
     if scores is None or (tau == 0.0 and width == given.n_candidates):
         return calibration
     chosen = Shortlist.from_scores(scores, width, adjustment=list_adjustment(calibration.table, tau))
-    return replace(calibration, shortlist=chosen.with_embeddings(given.embeddings))
+    return replace(calibration, shortlist=chosen.with_embeddings(given.embeddings).as_converted())

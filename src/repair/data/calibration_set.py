@@ -10,15 +10,16 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
+from repair.data.class_order import counts_problem, label_order_problem, lower_is_better_problem
 from repair.data.class_table import ClassTable
 from repair.data.embeddings import Reference, check_embeddings
+from repair.data.score_scale import AS_THEY_ARE, PERCENT, SIGMOID, TITLES, ScoreScale, between_0_and_1
 from repair.data.score_set import ScoreSet
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import (
     LOW_COVERAGE,
     describe_unknown,
     first_but_never_right,
-    look_like_probabilities,
     masked_row,
 )
 from repair.errors import InputError, InputWarning, pass_to_fit, warn_user
@@ -26,9 +27,11 @@ from repair.similarity import as_similarity
 from repair.stats.label_shares import LabelShares
 from repair.stats.row_weights import effective_number, renumbered, rows_in_own_group, tilted_weights
 from repair.validation.checks import (
+    ValueNames,
     are_names,
     as_array,
     check_class_names,
+    check_count,
     check_group_codes,
     check_labels,
     check_row_vector,
@@ -67,6 +70,8 @@ class CalibrationSet:
         The scores of all classes, if they were given.  A method can then choose other shortlists.
     reference : Reference or None
         Further labelled rows with embeddings.
+    scale : ScoreScale
+        How the scores were converted.  `shortlist` and `all_scores` contain converted scores.
     """
 
     shortlist: Shortlist
@@ -78,6 +83,7 @@ class CalibrationSet:
     labels_are_names: bool
     all_scores: AnyArray | None = None
     reference: Reference | None = None
+    scale: ScoreScale = AS_THEY_ARE
 
     @classmethod
     def build(cls, rows: ScoreSet, n_candidates: int) -> CalibrationSet:
@@ -85,8 +91,14 @@ class CalibrationSet:
         if rows.labels is None:
             raise InputError("there are no labels; pass the true class of each row")
         named = column_names(rows.scores) if rows.class_names is None else rows.class_names
-        scores = align_columns(rows.scores, named)
-        shortlist = scores if isinstance(scores, Shortlist) else Shortlist.from_scores(scores, n_candidates)
+        given = align_columns(rows.scores, named)
+        if not isinstance(given, Shortlist):
+            given = as_array(given, "scores")
+        scale = ScoreScale.of(given, rows.score_type)
+        if rows.score_type is None:
+            _warn_of_type(given, scale)
+        scores = scale.apply(given)
+        shortlist = _shortlist(scores, n_candidates)
         if rows.embeddings is not None:
             shortlist = shortlist.with_embeddings(rows.embeddings)
         names = None if named is None else check_class_names(named, shortlist.n_classes)
@@ -100,9 +112,10 @@ class CalibrationSet:
             _importance(rows, labels, table, groups),
             groups,
             unknown,
-            are_names(as_array(rows.labels, "labels")),
-            None if isinstance(scores, Shortlist) else as_array(scores, "scores"),
+            isinstance(names, ValueNames) or are_names(as_array(rows.labels, "labels")),
+            None if isinstance(scores, Shortlist) else scores,
             _check_reference(rows, shortlist, names),
+            scale,
         )
         calibration.check_learnable()
         calibration._warn_suspicious()
@@ -194,6 +207,18 @@ class CalibrationSet:
                 "a correction needs rows of at least two classes"
             )
 
+    def order_problems(self) -> tuple[str | None, str | None, str | None]:
+        """Return what is wrong with the order of labels, the direction of scores and the order of class counts."""
+        order = label_order_problem(self.shortlist, self.labels, self.table)
+        lower = lower_is_better_problem(self.shortlist, self.labels, self.all_scores)
+        if order is not None and lower is not None:  # one mistake can look like both, and the other order says which
+            order, lower = (order, None) if order.accuracy >= lower.accuracy else (None, lower)
+        return (
+            None if order is None else order.text,
+            None if lower is None else lower.text,
+            counts_problem(self.table.class_counts, self.label_counts()),
+        )
+
     def _warn_suspicious(self) -> None:
         """Warn about inputs that can be fitted but are probably not what was meant."""
         if self.unknown_labels:
@@ -217,9 +242,12 @@ class CalibrationSet:
                 "and is never the label; remove it if it is not a column of scores",
                 InputWarning,
             )
+        for problem in self.order_problems():
+            if problem is not None:
+                warn_user(problem, InputWarning)
         if (self.shortlist.lengths <= 1).all():
             warn_user("every row has at most one candidate; there is nothing to rerank", InputWarning)
-        _warn_about_scale(self.shortlist)
+        _warn_of_masks(self.shortlist)
 
 
 def _checked(check: Callable[..., Checked], value: Any, *details: Any, **options: Any) -> Checked | None:
@@ -274,14 +302,41 @@ def _check_reference(rows: ScoreSet, shortlist: Shortlist, names: tuple[str, ...
     return Reference(vectors, ids)
 
 
-def _warn_about_scale(shortlist: Shortlist) -> None:
-    """Warn if the scores look like probabilities, or contain masks that should be −Inf."""
-    if look_like_probabilities(shortlist):
+def _shortlist(scores: AnyArray | Shortlist, n_candidates: int) -> Shortlist:
+    """Return the shortlists of converted scores.  Longer lists are cut, with a warning."""
+    if not isinstance(scores, Shortlist):
+        return Shortlist.from_scores(scores, n_candidates).as_converted()
+    check_count(n_candidates, "n_candidates")
+    if scores.n_candidates > n_candidates:
         warn_user(
-            "the scores look like probabilities (between 0 and 1, adding up to at most 1); "
-            "the correction is added to logits, so pass logits or np.log of the probabilities",
+            f"rows have up to {scores.n_candidates} candidates; the best {n_candidates} of each row are used, "
+            "raise n_candidates to use more",
             InputWarning,
         )
+    return scores.first(n_candidates)
+
+
+def _warn_of_type(scores: AnyArray | Shortlist, scale: ScoreScale) -> None:
+    """Say which type of scores was detected, or that there may be a conversion that the user should ask for."""
+    if scale.converts:
+        values = scores.scores[scores.mask] if isinstance(scores, Shortlist) else scores[~np.isneginf(scores)]
+        factor = 100.0 if scale.kind == PERCENT else 1.0
+        low = float((values < factor * scale.floor).mean())
+        floored = f" ({100 * low:.2g} % of them, those below {scale.floor:.2g}, count as {scale.floor:.2g})"
+        warn_user(
+            f"the scores look like {TITLES[scale.kind]}, so their logarithm is used{floored if low else ''}; "
+            f"say score_type='{scale.kind}' if that is right, or 'logits' to use the scores as they are",
+            InputWarning,
+        )
+    elif not (isinstance(scores, Shortlist) and scores.converted) and between_0_and_1(scores):
+        warn_user(
+            "all scores lie between 0 and 1, but do not add up to 1, and are used as they are; say "
+            f"score_type='{SIGMOID}' if they are outputs of sigmoids, or 'logits' if they are right as they are",
+            InputWarning,
+        )
+
+
+def _warn_of_masks(shortlist: Shortlist) -> None:
     masked = masked_row(shortlist)
     if masked is not None:
         row, lowest = masked

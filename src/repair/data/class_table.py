@@ -1,6 +1,8 @@
 """The class-level inputs: training counts, similarity, names, groups and weights of the classes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,6 +63,23 @@ class ClassTable:
         if class_id < 0:
             return ""
         return self.class_names[class_id] if self.class_names is not None else str(class_id)
+
+    def ids_of(self, classes: Iterable[Any]) -> list[int]:
+        """Return the ids of classes given by name or by id, or raise an error for a name that is not a class."""
+        known = self._id_of_name
+        try:
+            return [known[item] if isinstance(item, str) else item for item in classes]
+        except KeyError as error:
+            if self.class_names is None:
+                raise InputError(
+                    f"{error.args[0]!r} is a class name, but the model has no names; pass class ids"
+                ) from None
+            raise InputError(f"{error.args[0]!r} is not one of the {self.n_classes} classes; check its name") from None
+
+    @lazy
+    def _id_of_name(self) -> dict[str, int]:
+        """Return the id of each class by its name.  Empty if there are no names."""
+        return {name: position for position, name in enumerate(self.class_names or ())}
 
     @lazy
     def log_prior(self) -> FloatArray:

@@ -1,7 +1,8 @@
 """The ranking: what a reranker returns, and all that metrics need."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +48,10 @@ class Ranking:
         Number of classes K.
     class_names : tuple of str or None
         Names of the classes, if the model has them.
+    class_counts : ndarray (K,) or None
+        The class counts of the model, which define rare and frequent classes.
+    base_order_scores : ndarray (n, m) or None
+        Base scores of all candidates in base order, from which `base_scores` are taken.
     beliefs : callable or None
         Returns the scores from which `probabilities` are computed, aligned with `ids`.  None if
         these are `scores` themselves.  They differ because a dial or class costs change the order,
@@ -66,6 +71,8 @@ class Ranking:
     n_classes: int
     class_names: tuple[str, ...] | None = None
     beliefs: Callable[[], FloatArray] | None = None
+    class_counts: FloatArray | None = None
+    base_order_scores: FloatArray | None = None
 
     @classmethod
     def from_scores(cls, shortlist: Shortlist, scores: ArrayLike) -> "Ranking":
@@ -101,12 +108,24 @@ class Ranking:
         return cls._of_blocks(shortlist, lambda rows, _: scores[rows])
 
     @classmethod
-    def from_scorer(cls, shortlist: Shortlist, scorer: Callable[[Shortlist], FloatArray]) -> "Ranking":
+    def from_scorer(
+        cls,
+        shortlist: Shortlist,
+        scorer: Callable[[Shortlist], FloatArray],
+        class_names: tuple[str, ...] | None = None,
+        class_counts: FloatArray | None = None,
+    ) -> "Ranking":
         """Rank by a function that returns the scores of some rows, applied block by block to stay in the cache."""
-        return cls._of_blocks(shortlist, lambda _, part: scorer(part))
+        return cls._of_blocks(shortlist, lambda _, part: scorer(part), class_names, class_counts)
 
     @classmethod
-    def _of_blocks(cls, shortlist: Shortlist, scores_of: Callable[[slice, Shortlist], FloatArray]) -> "Ranking":
+    def _of_blocks(
+        cls,
+        shortlist: Shortlist,
+        scores_of: Callable[[slice, Shortlist], FloatArray],
+        class_names: tuple[str, ...] | None = None,
+        class_counts: FloatArray | None = None,
+    ) -> "Ranking":
         blocks, shape = blocks_of(shortlist), shortlist.ids.shape
         kernels = kernels_for(shortlist.ids.size, shortlist.n_candidates)
         order, ids, ranked = np.empty(shape, np.int32), np.empty(shape, np.int32), np.empty(shape)
@@ -119,7 +138,7 @@ class Ranking:
         map_row_blocks(fill, blocks)
         for array in (ids, ranked, order):
             array.setflags(write=False)  # nobody else holds these arrays, so no view is needed
-        return cls(ids, ranked, order, shortlist.n_classes)
+        return cls(ids, ranked, order, shortlist.n_classes, class_names, None, class_counts, shortlist.scores)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -149,6 +168,14 @@ class Ranking:
         """
         beliefs = self.scores if self.beliefs is None else self.beliefs()
         return softmax(np.where(np.isnan(beliefs), -np.inf, beliefs))
+
+    @property
+    def base_scores(self) -> FloatArray | None:
+        """The base scores of the candidates on a log scale, aligned with `ids`, or None if they are not known."""
+        if self.base_order_scores is None:
+            return None
+        scores: FloatArray = np.take_along_axis(self.base_order_scores, self.order, axis=1)
+        return scores
 
     def __getstate__(self) -> dict[str, object]:
         # A pickled ranking contains its probabilities instead of the model that computes them.
@@ -194,7 +221,48 @@ class Ranking:
             read_only(np.take_along_axis(a, kept, axis=1)) for a in (self.ids, self.scores, self.order)
         )
         beliefs = None if self.beliefs is None else _KeptBeliefs(self.beliefs, kept)
-        return Ranking(ids, scores, order, self.n_classes, self.class_names, beliefs)
+        return replace(self, ids=ids, scores=scores, order=order, beliefs=beliefs)
+
+    def in_base_order(self) -> "Ranking | None":
+        """Return the same candidates in base order, or None if base scores are not known or the order is the same."""
+        base = self.base_scores
+        if base is None or (self.order[:, 1:] > self.order[:, :-1]).all():
+            return None
+        back = np.argsort(self.order, axis=1, kind="stable")
+        return replace(
+            self,
+            ids=np.take_along_axis(self.ids, back, axis=1),
+            scores=np.take_along_axis(base, back, axis=1),
+            order=np.take_along_axis(self.order, back, axis=1),
+            beliefs=None,
+        )
+
+    def to_frame(self, row_ids: Sequence[Any] | None = None, *, kind: str = "pandas") -> Any:
+        """Return the ranking as a long data frame: one line per candidate, best first within each row.
+
+        Parameters
+        ----------
+        row_ids : sequence, optional
+            Ids of the rows.  By default they are numbered from 0.
+        kind : {"pandas", "polars", "arrow"}, default "pandas"
+            Which library's frame to return.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+            Columns ``row``, ``rank``, ``candidate`` (if there are class names), ``candidate_id``,
+            ``score``, ``probability``, and ``base_rank`` and ``base_score`` if they are known.
+
+        Examples
+        --------
+        >>> from repair import Ranking, Shortlist
+        >>> shortlist = Shortlist.from_scores([[0.1, 2.0, 0.7]], n_candidates=2)
+        >>> Ranking.from_scores(shortlist, [[0.0, 5.0]]).to_frame()[["row", "rank", "candidate_id"]].values.tolist()
+        [[0, 1, 2], [0, 2, 1]]
+        """
+        from repair.data.frames import ranking_frame
+
+        return ranking_frame(self, row_ids, kind)
 
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return the position of each row's label, where 0 is best, or −1 if it is not on the shortlist."""

@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from repair._utils.arrays import AnyArray
+from repair.data.score_scale import LOGITS, SCORE_TYPES, ScoreScale
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
-from repair.validation.checks import check_choice
-from repair.validation.names import align_columns
+from repair.validation.checks import as_array, check_choice
+from repair.validation.names import align_columns, column_names
 from repair.validation.row_index import align_rows
 
-__all__ = ["CLASS_FIELDS", "EMBEDDING_FIELDS", "ROW_FIELDS", "SHAPES", "ScoreSet", "as_score_set"]
+__all__ = ["CLASS_FIELDS", "EMBEDDING_FIELDS", "ROW_FIELDS", "SHAPES", "ScoreSet", "as_score_set", "on_one_scale"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +33,9 @@ class ScoreSet:
     Parameters
     ----------
     scores : array_like (n, K) or Shortlist
-        The frozen classifier's scores g: logits or log-probabilities, not probabilities.  A data
-        frame with named columns is matched to the classes by name.  Pass a `Shortlist` where only
-        the best candidates of each row are known.
+        The frozen classifier's scores g: logits or log-probabilities, or the output of
+        ``predict_proba`` (see `score_type`).  A data frame with named columns is matched to the
+        classes by name.  Pass a `Shortlist` where only the best candidates of each row are known.
     labels : array_like (n,), optional
         True class ids, or class names if `class_names` is given.  A row whose label is −1, or a
         name that is not a known class, counts as uncovered.
@@ -48,9 +49,10 @@ class ScoreSet:
     groups : array_like (n,), optional
         Group of each row, such as its patient, document or session.  Pass it if rows are not
         independent: folds, subsamples, bootstraps and tests then keep groups whole.
-    class_names : sequence of str, optional
-        One distinct name per class, in the order of the score columns.  If `scores` is a data frame
-        with named columns, the default is those names.
+    class_names : sequence of str, int or bool, optional
+        One distinct name per class, in the order of the score columns, such as ``classes_`` of a
+        scikit-learn classifier.  If these are whole numbers or booleans, labels are such values, too.
+        If `scores` is a data frame with named columns, the default is those names.
     class_groups : array_like (K,), optional
         Group of each class, such as its parent in a taxonomy.  Shrinkage pulls class offsets
         towards the mean of their group.  By default all classes are one group.  Pass it if offsets
@@ -73,6 +75,13 @@ class ScoreSet:
     equal_group_weight : bool, default True
         Whether each row weighs 1/(group size), so every group counts once.  Set it to False to
         reproduce results in which every row counts once although rows share groups.
+    score_type : {None, "logits", "probabilities", "percent", "sigmoid", "distances"}, default None
+        What the scores are.  Logits and log-probabilities are used as they are.  Probabilities and
+        percentages are replaced by their logarithm, where anything below half of the smallest
+        positive value counts as that half, so classes with probability 0 stay candidates.  Sigmoid
+        outputs p become log(p/(1−p)), and distances or losses (lower is better) change sign.  By
+        default, probabilities and percentages are detected, with a warning.  The model stores the
+        type and converts new rows in the same way.
 
     Examples
     --------
@@ -99,9 +108,11 @@ class ScoreSet:
     reference_embeddings: Any = field(default=None, metadata={"shape": "md"})
     reference_labels: Any = field(default=None, metadata={"shape": "m"})
     equal_group_weight: bool = True
+    score_type: str | None = None
 
     def __post_init__(self) -> None:
         check_choice(self.equal_group_weight, "equal_group_weight", (True, False))
+        check_choice(self.score_type, "score_type", (None, *SCORE_TYPES))
         for name, value in align_rows({name: getattr(self, name) for name in ROW_FIELDS}).items():
             object.__setattr__(self, name, value)
 
@@ -141,25 +152,57 @@ class ScoreSet:
                 changed[name] = np.asarray(value)[which]
         return replace(self, **changed)
 
-    def shortlist(self, n_candidates: int, class_names: Sequence[str] | None = None) -> Shortlist:
+    def shortlist(
+        self, n_candidates: int, class_names: Sequence[str] | None = None, scale: ScoreScale | None = None
+    ) -> Shortlist:
         """Return the shortlist of the scores.
 
         Parameters
         ----------
         n_candidates : int
-            Width k of the shortlist.  Ignored if `scores` is a `Shortlist` already.
+            Largest number of candidates per row.
         class_names : sequence of str, optional
             Classes in the order that the ids of the shortlist refer to.  The columns of a data
             frame are matched to them by name.  Defaults to the names of this score set.
+        scale : ScoreScale, optional
+            How the scores are converted, usually that of a model.  Defaults to the scale of this score
+            set, which is detected if `score_type` is None.
 
         Returns
         -------
         Shortlist
         """
-        scores = align_columns(self.scores, self.class_names if class_names is None else class_names)
-        if isinstance(scores, Shortlist):
-            return scores
-        return Shortlist.from_scores(scores, n_candidates)
+        return self.on_log_scale(scale, class_names).given_shortlist(n_candidates)
+
+    def given_shortlist(self, n_candidates: int) -> Shortlist:
+        """Return the shortlist of scores that need no conversion."""
+        if isinstance(self.scores, Shortlist):
+            return self.scores.first(n_candidates)
+        return Shortlist.from_scores(self.scores, n_candidates)
+
+    def on_log_scale(self, scale: ScoreScale | None = None, class_names: Sequence[str] | None = None) -> ScoreSet:
+        """Return the rows with scores that need no conversion: logits or logarithms of probabilities.
+
+        Parameters
+        ----------
+        scale : ScoreScale, optional
+            How the scores are converted, usually that of a model.  By default as `score_type` says, or
+            as detected.  If `score_type` is given, it must be that of the scale, or ``"logits"`` for
+            scores that were converted before.
+        class_names : sequence of str, optional
+            As in `shortlist`.
+
+        Returns
+        -------
+        ScoreSet
+        """
+        names = column_names(self.scores) if self.class_names is None else self.class_names
+        names = names if class_names is None else class_names
+        scores = align_columns(self.scores, names)
+        if not isinstance(scores, Shortlist):
+            scores = as_array(scores, "scores")
+        chosen = ScoreScale.of(scores, self.score_type) if scale is None else scale.checked(self.score_type)
+        return replace(self, scores=chosen.apply(scores), class_names=names, score_type=LOGITS)
 
 
 #: Shape of each array of a score set, one letter per dimension: "nK" is an array (n, K).
@@ -172,6 +215,25 @@ ROW_FIELDS = tuple(name for name, shape in SHAPES.items() if shape[0] == "n")
 CLASS_FIELDS = tuple(name for name, shape in SHAPES.items() if shape[0] == "K")
 #: Fields that only models with embeddings use.
 EMBEDDING_FIELDS = tuple(name for name, shape in SHAPES.items() if "d" in shape or "m" in shape)
+
+
+def on_one_scale(calibration: ScoreSet, *others: ScoreSet) -> tuple[ScoreSet, ...]:
+    """Return rows with scores that need no conversion, all converted as the calibration scores are.
+
+    Examples
+    --------
+    >>> from repair import ScoreSet
+    >>> from repair.data.score_set import on_one_scale
+    >>> first, second = on_one_scale(ScoreSet([[0.5, 0.5]], [0]), ScoreSet([[1.0, 0.0]], [0]))
+    >>> np.exp(second.scores).tolist()
+    [[1.0, 0.25]]
+    """
+    names = column_names(calibration.scores) if calibration.class_names is None else calibration.class_names
+    scores = align_columns(calibration.scores, names)
+    scale = ScoreScale.of(
+        scores if isinstance(scores, Shortlist) else as_array(scores, "scores"), calibration.score_type
+    )
+    return tuple(rows.on_log_scale(scale, names) for rows in (calibration, *others))
 
 
 def as_score_set(scores: Any, labels: Any, others: dict[str, Any]) -> ScoreSet:

@@ -1,20 +1,18 @@
 """The shortlist: each row's candidates and base scores, in base order."""
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
-from types import ModuleType
-from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from repair._utils.arrays import PAD_ID, PAD_SCORE, AnyArray, BoolArray, FloatArray, IntArray, as_floats, read_only
+from repair._utils.arrays import PAD_ID, AnyArray, BoolArray, FloatArray, IntArray, as_floats, read_only
 from repair._utils.lazy import lazy
 from repair._utils.parallel import map_row_blocks, row_blocks
+from repair.data.candidate_order import Candidates, bad_score, base_order, pad_lists, to_raw_order
 from repair.data.embeddings import check_embeddings
 from repair.errors import InputError, InputWarning, warn_user
 from repair.kernels import kernels_for
-from repair.validation.checks import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array, refuse_score
+from repair.validation.checks import SCORE_LIMIT, as_array, check_count, check_labels, numeric_array
 
 __all__ = ["Shortlist"]
 
@@ -22,8 +20,6 @@ __all__ = ["Shortlist"]
 NO_VECTORS: Mapping[str, AnyArray] = {}
 #: Class ids are 32-bit.
 MOST_CLASSES = 2**31 - 1
-
-Candidates: TypeAlias = "ArrayLike | Sequence[Sequence[Any]]"
 
 #: Scores per block in the top-k selection.  This limits temporary memory and keeps all cores busy.
 SCORES_PER_BLOCK = 1 << 19
@@ -51,6 +47,9 @@ class Shortlist:
     row_vectors : mapping from str to ndarray (n, r)
         What each term stores about all K scores of a row, by the name of the term.  See
         `with_row_vectors`.
+    converted : bool
+        Whether a model's conversion to a log scale has been applied (see `ScoreScale`), so a model that
+        reads probabilities does not convert the scores again.
 
     Examples
     --------
@@ -67,6 +66,7 @@ class Shortlist:
     n_classes: int
     embeddings: AnyArray | None
     row_vectors: Mapping[str, AnyArray]
+    converted: bool = False
 
     def __init__(self, ids: Candidates, scores: Candidates, n_classes: int) -> None:
         checked = Shortlist.from_candidates(ids, scores, n_classes)
@@ -81,11 +81,14 @@ class Shortlist:
         n_classes: int,
         embeddings: AnyArray | None = None,
         row_vectors: Mapping[str, AnyArray] = NO_VECTORS,
+        converted: bool = False,
     ) -> "Shortlist":
         """Build a shortlist from valid arrays that are in base order."""
         shortlist = cls.__new__(cls)
         shortlist.ids, shortlist.scores, shortlist.n_classes = read_only(ids), read_only(scores), n_classes
         shortlist.embeddings, shortlist.row_vectors = embeddings, row_vectors
+        if converted:  # the default is an attribute of the class
+            shortlist.converted = True
         return shortlist
 
     @classmethod
@@ -134,12 +137,12 @@ class Shortlist:
             chosen_by = np.ascontiguousarray(block if adjustment is None else block + adjustment.astype(block.dtype))
             bad = int(kernels.top_k(chosen_by, SCORE_LIMIT, ids[rows], best[rows]))
             if bad < 0 and adjustment is not None:
-                _to_raw_order(kernels, block, ids[rows], best[rows])
+                to_raw_order(kernels, block, ids[rows], best[rows])
             return bad if bad < 0 else bad + rows.start
 
         bad_rows = [row for row in map_row_blocks(fill, row_blocks(n_rows, SCORES_PER_BLOCK // n_classes)) if row >= 0]
         if bad_rows:
-            raise _bad_score(array, bad_rows[0])
+            raise bad_score(array, bad_rows[0])
         return cls._of_checked(ids, best, n_classes)
 
     @classmethod
@@ -171,7 +174,7 @@ class Shortlist:
         total = check_count(n_classes, "n_classes", low=2)
         if total > MOST_CLASSES:
             raise InputError(f"n_classes is {total}; at most {MOST_CLASSES} classes are supported")
-        ids, scores = _pad(ids, scores)
+        ids, scores = pad_lists(ids, scores)
         codes = numeric_array(ids, "candidate ids", 2)
         values = numeric_array(scores, "candidate scores", 2).astype(np.float64)
         if codes.shape != values.shape:
@@ -191,7 +194,7 @@ class Shortlist:
             raise InputError(
                 f"candidate ids[{row}, {column}] is {codes[row, column]}; ids run from 0 to {total - 1}, −1 is padding"
             )
-        return cls._of_checked(*_base_order(codes.astype(np.int32), values), total)
+        return cls._of_checked(*base_order(codes.astype(np.int32), values), total)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -245,7 +248,7 @@ class Shortlist:
             ids, scores = self.ids[which], self.scores[which]
         vectors = None if self.embeddings is None else self.embeddings[which]
         kept = {name: values[which] for name, values in self.row_vectors.items()} if self.row_vectors else NO_VECTORS
-        taken = Shortlist._of_checked(ids, scores, self.n_classes, vectors, kept)
+        taken = Shortlist._of_checked(ids, scores, self.n_classes, vectors, kept, self.converted)
         if self.__dict__.get("is_full"):
             taken.is_full = True
         return taken
@@ -270,7 +273,7 @@ class Shortlist:
         [[0.0, 1.0]]
         """
         vectors = None if embeddings is None else check_embeddings(embeddings, "embeddings", len(self), width)
-        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, vectors, self.row_vectors)
+        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, vectors, self.row_vectors, self.converted)
 
     def with_row_vectors(self, term: str, vectors: AnyArray) -> "Shortlist":
         """Return the same shortlist with what a term stores about all K scores of each row.
@@ -287,7 +290,43 @@ class Shortlist:
         Shortlist
         """
         kept = {**self.row_vectors, term: vectors}
-        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, self.embeddings, kept)
+        return Shortlist._of_checked(self.ids, self.scores, self.n_classes, self.embeddings, kept, self.converted)
+
+    def as_converted(self) -> "Shortlist":
+        """Return the same shortlist, marked as converted to a log scale."""
+        return Shortlist._of_checked(
+            self.ids, self.scores, self.n_classes, self.embeddings, self.row_vectors, converted=True
+        )
+
+    def first(self, n_candidates: int) -> "Shortlist":
+        """Return the shortlist of the best candidates of each row.
+
+        Parameters
+        ----------
+        n_candidates : int
+            Number of candidates to keep.
+
+        Returns
+        -------
+        Shortlist
+            The shortlist itself if it has no more candidates than that.
+
+        Examples
+        --------
+        >>> Shortlist.from_scores([3.0, 9.0, 7.0], 3).first(2).ids.tolist()
+        [[1, 2]]
+        """
+        if n_candidates >= self.n_candidates:
+            return self
+        check_count(n_candidates, "n_candidates")
+        return Shortlist._of_checked(
+            self.ids[:, :n_candidates],
+            self.scores[:, :n_candidates],
+            self.n_classes,
+            self.embeddings,
+            self.row_vectors,
+            self.converted,
+        )
 
     def positions(self, labels: ArrayLike) -> IntArray:
         """Return the position of each row's label in base order, where 0 is best.
@@ -331,66 +370,3 @@ def _as_rows(scores: ArrayLike, name: str) -> AnyArray:
     if array.shape[0] == 0:
         raise InputError(f"{name} has no rows; pass at least one")
     return array
-
-
-def _pad(ids: Candidates, scores: Candidates) -> tuple[Candidates, Candidates]:
-    """Pad lists of unequal length to arrays, with id −1 and score −Inf.  Anything else is returned unchanged."""
-    if not isinstance(ids, list | tuple) or not isinstance(scores, list | tuple) or len(ids) != len(scores):
-        return ids, scores
-    try:
-        lengths = np.array([len(row) for row in ids])
-        score_lengths = np.array([len(row) for row in scores])
-    except TypeError:
-        return ids, scores  # not lists of lists; the checks that follow raise an error
-    if len(lengths) == 0 or ((lengths == lengths[0]).all() and (score_lengths == score_lengths[0]).all()):
-        return ids, scores
-    if (lengths != score_lengths).any():
-        row = int(np.argmax(lengths != score_lengths))
-        raise InputError(
-            f"row {row} has {lengths[row]} candidate ids, but {score_lengths[row]} scores; both numbers must be equal"
-        )
-    real = np.arange(lengths.max()) < lengths[:, None]
-    filled_ids, filled_scores = np.full(real.shape, PAD_ID, dtype=np.float64), np.full(real.shape, PAD_SCORE)
-    filled_ids[real] = numeric_array(list(chain.from_iterable(ids)), "candidate ids", 1)
-    filled_scores[real] = numeric_array(list(chain.from_iterable(scores)), "candidate scores", 1)
-    return filled_ids, filled_scores
-
-
-def _to_raw_order(kernels: ModuleType, scores: AnyArray, ids: IntArray, listed: FloatArray) -> None:
-    """Add the base model's best class to each list that lacks it, and sort `ids` by the base scores, in place."""
-    best = scores.argmax(axis=1).astype(np.int32)
-    lost = ~(ids == best[:, None]).any(axis=1) & (ids[:, 0] != PAD_ID)
-    ids[lost, -1] = best[lost]
-    last = scores.shape[1]  # replaces −1, so padding sorts after all ids and equal scores are ordered by id
-    by_id = np.sort(np.where(ids == PAD_ID, last, ids), axis=1)
-    raw = np.take_along_axis(scores, np.minimum(by_id, last - 1), axis=1).astype(np.float64)
-    lengths = (by_id < last).sum(axis=1, dtype=np.int32)
-    by_id[by_id == last] = PAD_ID
-    kernels.rank_rows(by_id, raw, lengths, np.empty_like(ids), ids, listed)
-
-
-def _bad_score(array: AnyArray, row: int) -> InputError:
-    line = array[row].astype(np.float64)
-    bad = ~((line <= SCORE_LIMIT) & (line >= -SCORE_LIMIT)) & ~np.isneginf(line)
-    column = int(np.argmax(bad))
-    return refuse_score(float(line[column]), f"scores[{row}, {column}]")
-
-
-def _base_order(ids: IntArray, scores: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Check the scores and sort each row by descending score, then ascending class id, with padding last."""
-    empty = (ids == PAD_ID) | np.isneginf(scores)
-    bad = ~(np.abs(scores) <= SCORE_LIMIT) & ~empty
-    if bad.any():
-        row, column = np.argwhere(bad)[0]
-        raise refuse_score(float(scores[row, column]), f"candidate scores[{row}, {column}]")
-    ids = np.where(empty, PAD_ID, ids).astype(np.int32)
-    scores = np.where(empty, PAD_SCORE, scores)
-    by_id = np.argsort(ids, axis=1, kind="stable")
-    ids, scores = np.take_along_axis(ids, by_id, axis=1), np.take_along_axis(scores, by_id, axis=1)
-    twice = (ids[:, 1:] == ids[:, :-1]) & (ids[:, 1:] != PAD_ID)
-    if twice.any():
-        row, column = np.argwhere(twice)[0]
-        raise InputError(f"row {row} lists class {ids[row, column]} twice; keep one entry per candidate")
-    by_score = np.argsort(-scores, axis=1, kind="stable")
-    ids, scores = np.take_along_axis(ids, by_score, axis=1), np.take_along_axis(scores, by_score, axis=1)
-    return ids, scores

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from repair.diagnosis import findings
 from repair.diagnosis.findings import CheckInputs, Finding
 
-__all__ = ["CHECKS", "Check", "CheckInputs", "run_checks"]
+__all__ = ["CHECKS", "Check", "CheckInputs", "failed_check", "run_checks"]
 
 Outcome: TypeAlias = Literal["passed", "failed", "not applicable"]
 
@@ -71,10 +71,16 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     >>> checks = run_checks(CheckInputs(CalibrationSet.build(ScoreSet(scores, labels), 3)))
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
-    >>> print(checks[-3])
+    >>> print(checks[11])
     RP112 not applicable, group concentration: No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
+
+
+def failed_check(code: str, explanation: str) -> Check:
+    """Return a failed check with this explanation, for rows to which the check itself cannot be applied."""
+    spec = next(spec for spec in CHECKS if spec.code == code)
+    return Check(spec.code, spec.title, spec.severity, "failed", explanation, spec.remedy)
 
 
 @dataclass(frozen=True)
@@ -128,7 +134,7 @@ CHECKS: tuple[Spec, ...] = (
         "RP106",
         "probabilities instead of scores",
         "error",
-        "Pass logits, or np.log of the probabilities.",
+        "Drop score_type='logits', so their logarithm is used, or pass logits.",
         findings.probabilities,
     ),
     Spec(
@@ -170,5 +176,26 @@ CHECKS: tuple[Spec, ...] = (
         "error",
         "Remove columns that are not scores, or name the classes (class_names, on the command line --classes).",
         findings.never_right,
+    ),
+    Spec(
+        "RP115",
+        "class order of labels and scores",
+        "error",
+        "Put class_names, labels and score columns into the same order.",
+        findings.label_order,
+    ),
+    Spec(
+        "RP116",
+        "lower scores are better",
+        "error",
+        "Pass the negative scores, or score_type='distances'.",
+        findings.direction,
+    ),
+    Spec(
+        "RP117",
+        "order of class counts",
+        "warning",
+        "Pass the counts by class name, or in the order of the score columns.",
+        findings.count_order,
     ),
 )

@@ -15,16 +15,18 @@ from repair.data.shortlist import Shortlist
 from repair.diagnosis.checks import Check, CheckInputs, run_checks
 from repair.diagnosis.dispersion import Dispersion, threshold_dispersion
 from repair.diagnosis.expected import ExpectedContradictions, expected_contradictions
+from repair.diagnosis.judging import judge_auto
 from repair.diagnosis.pairs import PAIR_HEADER, PairCounts, WorstPair, contradictory_pairs
 from repair.diagnosis.quintiles import QuintileGains, quintile_gains
 from repair.diagnosis.separability import HeldOut, Separability, held_out, separability
-from repair.diagnosis.verdict import Verdict, give_verdict
+from repair.diagnosis.verdict import Verdict
 from repair.errors import InputError
 from repair.model.tuning_records import AutoChoice
 from repair.rerankers.reranker import Reranker
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.row_weights import number_of_units
-from repair.validation.checks import check_count
+from repair.stats.strata import STRATA
+from repair.validation.checks import check_choice, check_count
 
 __all__ = ["Diagnosis", "diagnose", "diagnose_checked"]
 
@@ -32,7 +34,6 @@ __all__ = ["Diagnosis", "diagnose", "diagnose_checked"]
 WORST_KEPT, WORST_SHOWN = 10, 5
 #: Number of steps of the progress bar.
 STEPS = 5
-FIX_FIRST = "Fix these errors first; the results below are not reliable until you do:"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,9 +47,9 @@ class Diagnosis:
     auto : AutoChoice
         The choice of ``mode="auto"``, on which the verdict is based.
     held_out : HeldOut or NotApplicable
-        Results of Base, Classwise and Pairwise on rows that they were not fitted on.
+        Results of each correction that ``auto`` tried, on rows that it was not fitted on.
     separability : Separability or NotApplicable
-        Held-out gains of Pairwise over Classwise and of Classwise over Base.
+        Held-out gains of each correction over a simpler one, from offsets to pairwise terms.
     pairs : PairCounts
         The two-way pairs of classes, contradictory or not.
     expected : ExpectedContradictions
@@ -66,6 +67,8 @@ class Diagnosis:
     n_rows, n_covered, n_classes, n_candidates : int
     n_groups : int or None
         Number of groups, or None if no groups were given.
+    measured_on : CalibrationSet
+        The rows of `auto`, `held_out` and `quintiles`: all calibration rows, or a sample of them.
     """
 
     verdict: Verdict
@@ -83,6 +86,7 @@ class Diagnosis:
     n_classes: int
     n_candidates: int
     n_groups: int | None
+    measured_on: CalibrationSet
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -120,24 +124,22 @@ class Diagnosis:
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
-        """Return the failed checks of severity error, the verdict, its numbers, and the other failed checks."""
+        """Return the verdict, the failed checks of severity error, the numbers, and the other failed checks."""
         groups = "" if self.n_groups is None else f" in {self.n_groups} groups"
         sizes = f"{self.n_rows} rows{groups}, {self.n_covered} covered; {self.n_classes} classes"
-        errors = [str(check) for check in self.failed if check.severity == "error"]
-        others = [str(check) for check in self.failed if check.severity != "error"]
+        others = [str(check) for check in self.failed if check not in self.verdict.errors]
         pairs = [_pair_table(self.worst_pairs[:WORST_SHOWN])] if self.worst_pairs else []
         parts = [
-            "\n".join([FIX_FIRST, *errors]) if errors else "",
-            self.verdict,
+            str(self.verdict),
             f"{sizes}, {self.n_candidates} candidates",
             f"Are pairwise terms needed, or do offsets suffice?\n{self.separability}",
             f"Pairs of classes that no offsets can order correctly on all rows. Some arise by chance.\n{self.expected}",
             *pairs,
             f"How much the score gap between a class and a rival varies between rows.\n{self.dispersion}",
-            f"Gain of pairwise terms on rare classes, by threshold dispersion.\n{self.quintiles}",
-            "\n".join(others) or ("" if errors else "All applicable checks passed."),
+            f"Gain of pairwise terms over offsets on rare classes, by threshold dispersion.\n{self.quintiles}",
+            "\n".join(others) or ("" if self.verdict.errors else "All applicable checks passed."),
         ]
-        return "\n\n".join(str(part) for part in parts if str(part))
+        return "\n\n".join(part for part in parts if part)
 
 
 def diagnose(
@@ -147,6 +149,7 @@ def diagnose(
     test: ScoreSet | None = None,
     n_candidates: int = 10,
     draws: int = 200,
+    strata: str | None = None,
     random_state: int = 0,
     progress: bool = False,
     **fields: Any,
@@ -167,6 +170,9 @@ def diagnose(
     draws : int, default 200
         Number of draws of labels from which the expected number of contradictory pairs is computed.
         More draws take longer and give a more precise p-value.
+    strata : {"paper", "mass", "counts"}, optional
+        How the verdict divides classes by their training examples (`repair.class_strata`).  The default
+        depends on the counts.  Use ``"counts"`` for few, medium and many examples.
     random_state : int, default 0
         Seed for folds and draws.
     progress : bool, default False
@@ -195,8 +201,10 @@ def diagnose(
     count, seed = check_count(draws, "draws"), check_count(random_state, "random_state", low=0)
     calibration = CalibrationSet.build(as_score_set(scores, labels, fields), n_candidates)
     inputs = CheckInputs(calibration, _test_shortlist(test, calibration), seed)
+    if strata is not None:
+        check_choice(strata, "strata", tuple(STRATA))
     with progress_bar("diagnosing", STEPS, show=progress) as step:
-        return diagnose_checked(inputs, count, step)
+        return diagnose_checked(inputs, count, step, strata=strata)
 
 
 def diagnose_checked(
@@ -205,6 +213,7 @@ def diagnose_checked(
     step: Callable[[], None],
     auto: AutoChoice | None = None,
     chosen_on: CalibrationSet | None = None,
+    strata: str | None = None,
 ) -> Diagnosis:
     """Diagnose already validated rows.
 
@@ -220,6 +229,8 @@ def diagnose_checked(
         What ``mode="auto"`` chose on these rows.  By default it is fitted here.
     chosen_on : CalibrationSet, optional
         The rows on which `auto` was fitted, if these are not all rows.
+    strata : str, optional
+        The rule of `repair.class_strata` for the verdict.
 
     Returns
     -------
@@ -233,36 +244,39 @@ def diagnose_checked(
         auto = Reranker("auto", random_state=seed).fit_checked(calibration).auto_
     assert auto is not None
     step()
-    rows = held_out(calibration, random_state=seed)
+    measured_on = calibration if chosen_on is None else chosen_on
+    rows = held_out(measured_on, auto)
     step()
     pairs, dispersion = contradictory_pairs(shortlist, labels), threshold_dispersion(shortlist, labels)
+    checks = run_checks(inputs)
     step()
     return Diagnosis(
-        verdict=give_verdict(calibration if chosen_on is None else chosen_on, auto),
+        verdict=judge_auto(measured_on, auto, checks=checks, strata=strata),
         auto=auto,
         held_out=rows,
-        separability=rows if isinstance(rows, NotApplicable) else separability(rows, calibration),
+        separability=rows if isinstance(rows, NotApplicable) else separability(rows, measured_on),
         pairs=pairs,
         expected=expected_contradictions(shortlist, labels, classwise, draws=draws, random_state=seed),
         worst_pairs=pairs.worst(WORST_KEPT, class_names=calibration.table.class_names, by="rows"),
         dispersion=dispersion,
-        quintiles=_quintiles(calibration, dispersion, rows),
-        checks=run_checks(inputs),
+        quintiles=_quintiles(measured_on, dispersion if chosen_on is None else None, rows),
+        checks=checks,
         n_rows=len(labels),
         n_covered=int(calibration.covered.sum()),
         n_classes=calibration.table.n_classes,
         n_candidates=shortlist.n_candidates,
         n_groups=None if groups is None else number_of_units(len(labels), groups),
+        measured_on=measured_on,
     )
 
 
 def _quintiles(
-    calibration: CalibrationSet, dispersion: Dispersion, rows: HeldOut | NotApplicable
+    calibration: CalibrationSet, dispersion: Dispersion | None, rows: HeldOut | NotApplicable
 ) -> QuintileGains | NotApplicable:
     if isinstance(rows, NotApplicable):
         return rows
     return quintile_gains(
-        dispersion,
+        dispersion or threshold_dispersion(calibration.shortlist, calibration.labels),
         rows.hits["pairwise"],
         rows.hits["classwise"],
         calibration.class_counts,
@@ -276,7 +290,7 @@ def _test_shortlist(test: ScoreSet | None, calibration: CalibrationSet) -> Short
         return None
     if not isinstance(test, ScoreSet):
         raise InputError(f"test is {type(test).__name__}; pass a ScoreSet, such as ScoreSet(scores, labels)")
-    shortlist = test.shortlist(calibration.shortlist.n_candidates, calibration.table.class_names)
+    shortlist = test.shortlist(calibration.shortlist.n_candidates, calibration.table.class_names, calibration.scale)
     if shortlist.n_classes != calibration.table.n_classes:
         raise InputError(
             f"test has {shortlist.n_classes} classes, but scores has {calibration.table.n_classes}; "

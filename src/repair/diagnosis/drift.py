@@ -154,7 +154,7 @@ def measure_drift(model: ShortlistReranker, rows: ScoreSet, *, level: float = 0.
             "fit the model again"
         )
     names = model.state.correction.table.class_names
-    shortlist = rows.shortlist(fingerprint.width, names)
+    shortlist = rows.shortlist(fingerprint.width, names, model.state.scale)
     groups = None if rows.groups is None else check_group_codes(rows.groups, "groups", len(shortlist))
     labels = None
     if rows.labels is not None:

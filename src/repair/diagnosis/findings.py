@@ -7,6 +7,9 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray
 from repair.data.calibration_set import CalibrationSet
+from repair.data.duplicates import distinctive, exact_duplicates, in_both
+from repair.data.duplicates import near_duplicates as has_near_duplicate
+from repair.data.score_scale import TITLES
 from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import (
     LOW_COVERAGE,
@@ -15,8 +18,6 @@ from repair.data.suspicious_inputs import (
     look_like_probabilities,
     masked_row,
 )
-from repair.diagnosis.duplicates import exact_duplicates, in_both
-from repair.diagnosis.duplicates import near_duplicates as has_near_duplicate
 from repair.stats.folds import FEWEST_GROUPS, FEWEST_ROWS
 from repair.stats.row_weights import describe_weights, effective_number
 
@@ -25,8 +26,11 @@ __all__ = [
     "Finding",
     "ceiling",
     "concentration",
+    "count_order",
+    "direction",
     "duplicates",
     "few_per_class",
+    "label_order",
     "leakage",
     "low_coverage",
     "masks",
@@ -157,7 +161,10 @@ def _chance_variation(shares: FloatArray, counts: FloatArray, n_units: int, rand
 
 
 def probabilities(inputs: CheckInputs) -> Finding:
-    """Check that the scores are not probabilities."""
+    """Check that the scores are not probabilities, unless their logarithm is used."""
+    scale = inputs.calibration.scale
+    if scale.converts:
+        return True, f"The scores are {TITLES[scale.kind]}, and are converted to a log scale."
     if look_like_probabilities(inputs.calibration.shortlist):
         return False, "All scores lie between 0 and 1, and no row sums to more than 1, so they look like probabilities."
     return True, "The scores do not look like probabilities."
@@ -189,7 +196,7 @@ def _exact(inputs: CheckInputs) -> AnyArray:
 
 
 def duplicates(inputs: CheckInputs) -> Finding:
-    """Check that few rows have the same scores and label as another row."""
+    """Check that few rows have the same scores and label as another row, beyond what chance gives."""
     return _few_copies(_exact(inputs), inputs, "the same scores and label as")
 
 
@@ -201,8 +208,12 @@ def near_duplicates(inputs: CheckInputs) -> Finding:
 
 def _few_copies(copies: AnyArray, inputs: CheckInputs, what: str) -> Finding:
     other = "another row" if inputs.calibration.groups is None else "a row of another group"
-    share = float(copies.mean())
-    return share < MANY_DUPLICATES, f"{int(copies.sum())} rows ({100 * share:.1f} %) have {what} {other}."
+    told = copies & distinctive(inputs.calibration.shortlist) if copies.any() else copies
+    share, by_chance = float(told.mean()), int((copies & ~told).sum())
+    text = f"{int(told.sum())} rows ({100 * share:.1f} %) have {what} {other}."
+    if by_chance:
+        text += f" So do {by_chance} rows with scores that different inputs can have by chance, which do not count."
+    return share < MANY_DUPLICATES, text
 
 
 def leakage(inputs: CheckInputs) -> Finding:
@@ -243,3 +254,25 @@ def unknown(inputs: CheckInputs) -> Finding:
         text = describe_unknown(inputs.calibration.unknown_labels)
         return False, f"{text}."
     return True, "Every label name is a known class."
+
+
+def label_order(inputs: CheckInputs) -> Finding:
+    """Check that the labels do not fit the scores far better in another order of the classes."""
+    problem = inputs.calibration.order_problems()[0]
+    return _found(problem, "No other order of the classes fits labels and scores far better.")
+
+
+def direction(inputs: CheckInputs) -> Finding:
+    """Check that the class with the lowest score is not right more often than the one with the highest."""
+    return _found(inputs.calibration.order_problems()[1], "Higher scores are better.")
+
+
+def count_order(inputs: CheckInputs) -> Finding:
+    """Check that the class counts do not fit the labels far better in another order."""
+    if inputs.calibration.table.class_counts is None:
+        return None, "class_counts was not given."
+    return _found(inputs.calibration.order_problems()[2], "No other order of the class counts fits far better.")
+
+
+def _found(problem: str | None, otherwise: str) -> Finding:
+    return problem is None, otherwise if problem is None else f"{problem[0].upper()}{problem[1:]}."

@@ -1,47 +1,44 @@
-"""Separability: how much pairwise terms improve on class offsets, on held-out rows."""
+"""Separability: what each step from class offsets to pairwise terms gains on held-out rows."""
 
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import BoolArray, FloatArray, read_only
+from repair._utils.arrays import FloatArray, read_only
+from repair._utils.text_tables import text_table
 from repair.data.calibration_set import CalibrationSet
-from repair.evaluation.cross_fitting import cross_fit
-from repair.evaluation.held_out_gain import gain_where
-from repair.evaluation.metrics import hit_rate, negative_log_likelihood
-from repair.rerankers.base import ShortlistReranker
-from repair.rerankers.baselines import Base
-from repair.rerankers.reranker import Reranker
-from repair.stats.folds import FOLDS
+from repair.model.tuning_records import AutoChoice
+from repair.stats.folds import FOLDS, too_few_units
 from repair.stats.not_applicable import NotApplicable
-from repair.stats.paired_gains import PairedGain
+from repair.stats.paired_gains import PairedGain, paired_gain
 
-__all__ = ["HeldOut", "Separability", "describe_gain", "held_out", "separability"]
+__all__ = ["HeldOut", "Separability", "Step", "held_out", "separability"]
 
-#: Class-separable terms and the inputs that they need.  They are differences f_y − f_j of one number per candidate and
-#: linear in the score, so the order of two classes still depends only on whether their score gap exceeds a threshold.
-#: The score gap is a temperature, and the log-frequency ratio is a better prior for the offsets.
-SEPARABLE_TERMS = {"score_gap": None, "log_freq_ratio": "class_counts"}
-#: The methods that are compared on held-out rows, each as a function of the calibration rows.
-METHODS: dict[str, Callable[[CalibrationSet], ShortlistReranker]] = {
-    "base": lambda rows: Base(rows.shortlist.n_candidates),
-    "classwise": lambda rows: _reranker("classwise", rows),
-    "separable": lambda rows: _reranker("pairwise", rows, _separable_terms(rows)),
-    "pairwise": lambda rows: _reranker("pairwise", rows),
+#: The corrections by name, each with its title and the simpler one that it is compared with.  Offsets, a temperature
+#: and a slope in log counts are class-separable: the order of two classes depends only on whether their score gap
+#: exceeds a threshold.  So only a gain over all three is due to pairwise terms.
+STEPS = {
+    "classwise": ("Offsets", "base"),
+    "separable": ("Offsets, temperature, count slope", "classwise"),
+    "pairwise": ("Pairwise", "separable"),
+    "few_terms": ("Extended (few terms)", "separable"),
+    "extended": ("Extended", "separable"),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """The results of each method on held-out rows.
+    """The results of each correction on held-out rows, in the folds in which ``auto`` chose.
 
     Attributes
     ----------
     hits : dict of ndarray (n,)
-        By method, 1 for rows whose first candidate is right, else 0.  Uncovered rows have 0.
+        By correction, 1 for rows whose first candidate is right, else 0.  Uncovered rows have 0.
     log_likelihood : dict of ndarray (n,)
-        By method, log q of the label, NaN for uncovered rows.
+        By correction, log q of the label, minus that under the base scores with the best temperature.
+        NaN for uncovered rows.
     """
 
     hits: dict[str, FloatArray]
@@ -49,124 +46,119 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Separability:
-    """Held-out gains with their standard errors.  Rows weigh 1/(group size) if groups are given.
+class Step:
+    """The held-out gain of one correction over a simpler one.
 
     Attributes
     ----------
-    log_likelihood, accuracy : PairedGain
-        Gain of Pairwise over Classwise: in log-likelihood per covered row (in nats), and in accuracy
-        over all rows.
-    separable_log_likelihood, separable_accuracy : PairedGain
-        Gain of Pairwise over the best class-separable model, which has offsets, a temperature and, if
-        class counts are given, a term that is linear in their logarithm.
-    classwise_log_likelihood, classwise_accuracy : PairedGain
-        Gain of Classwise over Base.
+    name, over : str
+        The two corrections, as in `HeldOut`.
+    accuracy : PairedGain
+        Gain in accuracy over all rows.
+    log_likelihood : PairedGain
+        Gain in log-likelihood per covered row, in nats.
+    """
+
+    name: str
+    over: str
+    accuracy: PairedGain
+    log_likelihood: PairedGain
+
+
+@dataclass(frozen=True)
+class Separability:
+    """Held-out gains of each correction over a simpler one.  Rows weigh 1/(group size) if every group counts once.
+
+    Attributes
+    ----------
+    offsets : Step
+        Class offsets over the base order.
+    separable : Step
+        Offsets, a temperature and, if class counts are given, a slope in log counts, over offsets alone.
+    pairwise, few_terms, extended : Step
+        Pairwise, and the extended mode in both sizes, over `separable`.
     folds : int
         Number of folds.
     """
 
-    log_likelihood: PairedGain
-    accuracy: PairedGain
-    separable_log_likelihood: PairedGain
-    separable_accuracy: PairedGain
-    classwise_log_likelihood: PairedGain
-    classwise_accuracy: PairedGain
+    offsets: Step
+    separable: Step
+    pairwise: Step
+    few_terms: Step
+    extended: Step
     folds: int
 
     def __str__(self) -> str:
-        """Return the gains, one comparison per line."""
-        lines = [
-            ("Pairwise over Classwise", self.accuracy, self.log_likelihood),
-            ("Pairwise over the best class-separable model", self.separable_accuracy, self.separable_log_likelihood),
-            ("Classwise over Base", self.classwise_accuracy, self.classwise_log_likelihood),
-        ]
-        described = [
-            f"{name}: accuracy {describe_gain(hits)}; log-likelihood {describe_gain(likelihood, points=False)}"
-            for name, hits, likelihood in lines
-        ]
-        return "\n".join([f"Held-out gains with 95 % intervals, {self.folds} folds", *described])
+        """Return the gains as a table, and whether pairwise terms are needed."""
+        rows = []
+        for step in (self.offsets, self.separable, self.pairwise, self.few_terms, self.extended):
+            low, high = step.log_likelihood.interval()
+            likelihood = f"{step.log_likelihood.gain:+.3f} ({low:+.3f} to {high:+.3f})"
+            over = "Base" if step.over == "base" else STEPS[step.over][0]
+            rows.append([STEPS[step.name][0], over, step.accuracy.in_points(), likelihood])
+        header = ["correction", "compared with", "change of accuracy", "change of log-likelihood per covered row"]
+        table = text_table(header, rows, text_columns=(0, 1))
+        title = f"Held-out changes with two-sided 95 % intervals, {self.folds} folds"
+        return f"{title}\n\n{table}\n{self._conclusion()}"
+
+    def _conclusion(self) -> str:
+        low, high = self.pairwise.accuracy.interval()
+        gain = self.pairwise.accuracy.in_points()
+        if low > 0:
+            return f"Pairwise terms improve accuracy beyond offsets, a temperature and a count slope: {gain}."
+        if high < 0:
+            return f"Pairwise terms cost accuracy compared with offsets, a temperature and a count slope: {gain}."
+        return f"Pairwise terms show no certain gain in accuracy over offsets, a temperature and a count slope: {gain}."
 
 
-def describe_gain(gain: PairedGain, *, points: bool = True) -> str:
-    """Return a gain with its 95 % interval and p-value, in percentage points or as a plain number.
+def held_out(calibration: CalibrationSet, auto: AutoChoice) -> HeldOut | NotApplicable:
+    """Return the results of the corrections that ``auto`` tried on these rows.
 
-    Examples
-    --------
-    >>> from repair.diagnosis.separability import describe_gain
-    >>> from repair.stats.paired_gains import PairedGain
-    >>> describe_gain(PairedGain(0.021, 0.01, 400))
-    '+2.1 points (+0.1 to +4.1, one-sided p = 0.018)'
-    """
-    low, high = gain.interval()
-    p_value = f"one-sided p = {gain.p_value():.2g}"
-    if points:
-        shown = [f"{_without_minus_zero(100 * value, 1):+.1f}" for value in (gain.gain, low, high)]
-        return f"{shown[0]} points ({shown[1]} to {shown[2]}, {p_value})"
-    return f"{gain.gain:+.3f} ({low:+.3f} to {high:+.3f}, {p_value})"
-
-
-def _without_minus_zero(value: float, digits: int) -> float:
-    """Round, and replace −0.0 by 0.0, whose sign would be confusing."""
-    return round(value, digits) + 0.0
-
-
-def held_out(calibration: CalibrationSet, *, random_state: int = 0) -> HeldOut | NotApplicable:
-    """Fit each method five times on four fifths of the groups, and score it on the remaining fifth.
-
+    Each was fitted five times on four fifths of the groups and scored on the remaining fifth.
     Penalties are set by the marginal likelihood of the rows of the fit, so no held-out row takes part
     in any choice.
     """
-    hits, likelihood = {}, {}
-    for method, make in METHODS.items():
-        fitted = cross_fit(make(calibration), calibration, random_state=random_state)
-        if isinstance(fitted, NotApplicable):
-            return fitted
-        first, nll = fitted.measured(calibration.labels, hit_rate, negative_log_likelihood)
-        hits[method], likelihood[method] = read_only(first), read_only(-nll)
+    too_few = too_few_units(int(calibration.covered.sum()), calibration.groups)
+    if too_few is not None:
+        return NotApplicable(f"there are {too_few.present}; held-out gains need {too_few.needed}")
+    hits = {"base": read_only((calibration.positions == 0).astype(np.float64))}
+    likelihood = {"base": read_only(np.where(calibration.covered, 0.0, np.nan))}
+    for candidate in auto.candidates[1:]:
+        assert candidate.improvement is not None
+        hits[candidate.name] = read_only(candidate.hits)
+        likelihood[candidate.name] = read_only(np.where(calibration.covered, candidate.improvement, np.nan))
     return HeldOut(hits, likelihood)
 
 
 def separability(rows: HeldOut, calibration: CalibrationSet) -> Separability:
-    """Return the held-out gains of pairwise terms over offsets, and of offsets over the base scores.
+    """Return the held-out gains of the steps from the base scores to pairwise terms.
 
-    A gain of Pairwise over Classwise can come from a temperature, which the score gap contains, or
-    from class counts that predict the offsets.  Both are class-separable.  Only the gain over the best
-    class-separable model is due to genuinely pairwise terms.
+    A gain of Pairwise over plain offsets can come from a temperature, which the score gap contains, or
+    from class counts that predict the offsets.  So Pairwise is compared with a correction that has both.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from repair import ScoreSet
+    >>> from repair import Reranker, ScoreSet
     >>> from repair.data.calibration_set import CalibrationSet
     >>> from repair.diagnosis.separability import held_out, separability
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(400, 6))
     >>> labels = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)  # the scores are the truth
     >>> calibration = CalibrationSet.build(ScoreSet(scores, labels, [60, 50, 40, 30, 20, 10]), 4)
-    >>> result = separability(held_out(calibration), calibration)
-    >>> bool(result.accuracy.p_value() > 0.05)
+    >>> auto = Reranker(n_candidates=4).fit_checked(calibration).auto_
+    >>> low, high = separability(held_out(calibration, auto), calibration).pairwise.accuracy.interval()
+    >>> bool(low < 0 < high)
     True
     """
-    everywhere = np.ones(len(calibration.labels), dtype=bool)
+    covered, weights, groups = calibration.covered, calibration.importance, calibration.groups
 
-    def gain(values: dict[str, FloatArray], better: str, worse: str, which: BoolArray) -> PairedGain:
-        return gain_where(values[better] - values[worse], which, calibration)
+    def step(name: str) -> Step:
+        over = STEPS[name][1]
+        accuracy = paired_gain(rows.hits[name] - rows.hits[over], weights, groups)
+        change = (rows.log_likelihood[name] - rows.log_likelihood[over])[covered]
+        likelihood = paired_gain(change, weights[covered], None if groups is None else groups[covered])
+        return Step(name, over, accuracy, likelihood)
 
-    return Separability(
-        gain(rows.log_likelihood, "pairwise", "classwise", calibration.covered),
-        gain(rows.hits, "pairwise", "classwise", everywhere),
-        gain(rows.log_likelihood, "pairwise", "separable", calibration.covered),
-        gain(rows.hits, "pairwise", "separable", everywhere),
-        gain(rows.log_likelihood, "classwise", "base", calibration.covered),
-        gain(rows.hits, "classwise", "base", everywhere),
-        FOLDS,
-    )
-
-
-def _reranker(mode: str, rows: CalibrationSet, terms: Sequence[str] | None = None) -> Reranker:
-    return Reranker(mode, n_candidates=rows.shortlist.n_candidates, terms=terms, tuning="evidence")
-
-
-def _separable_terms(rows: CalibrationSet) -> list[str]:
-    return [name for name, need in SEPARABLE_TERMS.items() if need is None or rows.has(need)]
+    steps = (step("classwise"), step("separable"), step("pairwise"), step("few_terms"), step("extended"))
+    return Separability(*steps, FOLDS)

@@ -1,6 +1,8 @@
 """``evaluate``: all metrics of one ranking, over covered rows and over all rows."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +22,8 @@ from repair.evaluation.metrics import (
     reciprocal_rank,
 )
 from repair.stats.row_weights import equal_group_weights
-from repair.stats.strata import strata_of
-from repair.validation.checks import check_class_names, check_group_codes
+from repair.stats.strata import STRATA, class_strata
+from repair.validation.checks import check_choice, check_class_names, check_group_codes
 from repair.validation.names import class_vector
 
 __all__ = ["Evaluation", "evaluate"]
@@ -35,7 +37,7 @@ class Evaluation:
     ----------
     rows : dict of ndarray (n,)
         One value per row: ``covered``, ``hit@1``, ``hit@3``, ``hit@5``, ``mrr``, ``hfr``, ``nll``,
-        and the masks ``rare`` and ``frequent``.
+        and a mask per stratum, ``rare`` and ``frequent`` by default.
     conditional : dict of float
         Means over covered rows, as the paper reports them.  ``nll`` is computed from the softmax of
         the ranking's scores.  A dial or class costs change these scores and usually increase it.
@@ -46,6 +48,15 @@ class Evaluation:
         Number of rows and of covered rows.
     weights : ndarray (n,)
         Weight of each row: 1, or 1/(group size).
+    ids : ndarray of int (n,)
+        The labels as class ids, −1 if a label is not a known class.
+    strata : tuple of str
+        The names of the strata.
+    strata_rule : str
+        Which classes they are, in one sentence, or an empty string without class counts.
+    base : Evaluation or None
+        The same candidates in base order.  None if the base scores are not known, or if the order is the
+        same.
     """
 
     rows: dict[str, AnyArray]
@@ -54,16 +65,25 @@ class Evaluation:
     n_rows: int
     n_covered: int
     weights: FloatArray
+    ids: IntArray
+    strata: tuple[str, ...] = STRATA["paper"]
+    strata_rule: str = ""
+    base: Evaluation | None = None
 
     def __str__(self) -> str:
-        """Return the table."""
+        """Return the table, with Base next to the ranking."""
+        parts = [self] if self.base is None else [self.base, self]
         rows = []
-        for name, value in self.conditional.items():
-            other = self.unconditional.get(name)
-            cells = [format_metric(value, name), "" if other is None else format_metric(other, name)]
+        for name in self.conditional:
+            values = [part.conditional[name] for part in parts] + [part.unconditional.get(name) for part in parts]
+            cells = ["" if value is None else format_metric(value, name) for value in values]
             rows.append([METRICS[name].title, *cells])
-        table = text_table(["metric", "covered rows", "all rows"], rows)
-        return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}"
+        header = ["metric", "covered rows", "all rows"]
+        if self.base is not None:
+            header = ["metric", "Base, covered", "covered rows", "Base, all rows", "all rows"]
+        table = text_table(header, rows)
+        rule = f"\n{self.strata_rule}" if self.strata_rule else ""
+        return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}{rule}"
 
 
 def evaluate(
@@ -72,8 +92,13 @@ def evaluate(
     class_counts: ArrayLike | None = None,
     class_names: object = None,
     groups: object = None,
+    *,
+    strata: str | None = None,
+    base: bool = True,
 ) -> Evaluation:
     """Score a ranking against the true labels.
+
+    The result of a model's ``rerank`` is shown next to Base, the same candidates in base order.
 
     Parameters
     ----------
@@ -83,14 +108,19 @@ def evaluate(
         True class ids, or names if the class names are known.  Rows whose label is −1 or an unknown
         name count as uncovered.
     class_counts : array_like (K,), optional
-        Training examples per class, which define rare and frequent classes.  Without them ``rare``
-        and ``frequent`` are NaN.  A fitted model has them as ``class_counts_``.
+        Training examples per class, which define rare and frequent classes.  By default those of the
+        model that made the ranking.  If there are none, ``rare`` and ``frequent`` are NaN.
     class_names : sequence of str, optional
         One name per class.  By default the names of the ranking, which it has from its model.  Pass it
         if the labels are names and the ranking comes from `Ranking.from_scores`.
     groups : array_like (n,), optional
         Group of each row, such as its patient, document or session.  Pass it if rows are not
         independent: each row then weighs 1/(group size), so every group counts once.
+    strata : {"paper", "mass", "counts"}, optional
+        How classes are divided by their counts, as in `class_strata`.  Use ``"paper"`` to reproduce the
+        paper, and ``"counts"`` for few, medium and many examples instead of rare and frequent.
+    base : bool, default True
+        Whether to evaluate the base order of the same candidates too.  Set it to False to save time.
 
     Returns
     -------
@@ -109,11 +139,15 @@ def evaluate(
             f"evaluate takes the Ranking that rerank() returns, but got {type(ranking).__name__}; "
             "for scores from elsewhere use Ranking.from_scores(shortlist, scores)"
         )
-    names = ranking.class_names
+    if class_counts is None:
+        class_counts = ranking.class_counts
+    known = ranking.class_names
     if class_names is not None:
-        names = check_class_names(class_names, ranking.n_classes)
-    ids = label_ids(labels, len(ranking), ranking.n_classes, names)
-    counts = None if class_counts is None else class_vector(class_counts, "class_counts", ranking.n_classes, names)
+        known = check_class_names(class_names, ranking.n_classes)
+    if strata is not None:
+        check_choice(strata, "strata", tuple(STRATA))
+    ids = label_ids(labels, len(ranking), ranking.n_classes, known)
+    counts = None if class_counts is None else class_vector(class_counts, "class_counts", ranking.n_classes, known)
     rows: dict[str, AnyArray] = {
         "covered": covered(ranking, ids),
         "hit@1": hit_rate(ranking, ids, 1),
@@ -122,8 +156,14 @@ def evaluate(
         "mrr": reciprocal_rank(ranking, ids),
         "hfr": hardest_rival_flip_rate(ranking, ids),
         "nll": negative_log_likelihood(ranking, ids),
-        **_strata(ids, counts),
     }
+    names, rule = STRATA[strata or "paper"], ""
+    if counts is None:
+        rows |= {name: np.zeros(len(ids), dtype=bool) for name in names}
+    else:
+        divided = class_strata(counts, strata)
+        names, rule = tuple(divided.classes), divided.description
+        rows |= divided.rows(ids)
     codes = None if groups is None else check_group_codes(groups, "groups", len(ids))
     weights = equal_group_weights(len(ids), codes)
     inside = rows["covered"] > 0
@@ -134,26 +174,26 @@ def evaluate(
         )
     everywhere = np.ones(len(ids), dtype=bool)
     coverage = {"coverage": mean_where(rows["covered"], everywhere, weights)}
-    conditional = {**coverage, **_means(rows, ids, inside, weights)}
+    conditional = {**coverage, **_means(rows, names, ids, inside, weights)}
     conditional["hfr"] = mean_where(rows["hfr"], ~np.isnan(rows["hfr"]), weights)
     conditional["gap_closure"] = gap_closure(ranking, ids, weights=weights)
     conditional["nll"] = mean_where(rows["nll"], inside, weights)
-    unconditional = {**coverage, **_means(rows, ids, everywhere, weights)}
+    unconditional = {**coverage, **_means(rows, names, ids, everywhere, weights)}
     unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
-    return Evaluation(rows, conditional, unconditional, len(ids), int(inside.sum()), weights)
+    unranked = ranking.in_base_order() if base else None
+    compared = None
+    if unranked is not None:
+        compared = evaluate(replace(unranked, class_names=None), ids, counts, groups=codes, strata=strata, base=False)
+    return Evaluation(
+        rows, conditional, unconditional, len(ids), int(inside.sum()), weights, ids, names, rule, compared
+    )
 
 
-def _strata(ids: IntArray, class_counts: FloatArray | None) -> dict[str, AnyArray]:
-    if class_counts is None:
-        no_rows = np.zeros(len(ids), dtype=bool)
-        return {"rare": no_rows, "frequent": no_rows}
-    return strata_of(ids, class_counts)._asdict()
-
-
-def _means(rows: dict[str, AnyArray], ids: IntArray, which: AnyArray, weights: FloatArray) -> dict[str, float]:
+def _means(
+    rows: dict[str, AnyArray], strata: tuple[str, ...], ids: IntArray, which: AnyArray, weights: FloatArray
+) -> dict[str, float]:
     means = {name: mean_where(rows[name], which, weights) for name in ("hit@1", "hit@3", "hit@5", "mrr")}
-    means["rare"] = mean_where(rows["hit@1"], which & rows["rare"], weights)
-    means["frequent"] = mean_where(rows["hit@1"], which & rows["frequent"], weights)
+    means |= {name: mean_where(rows["hit@1"], which & rows[name], weights) for name in strata}
     means["macro"] = _class_mean(rows["hit@1"], ids, which & (ids >= 0), weights)
     return means
 

@@ -31,6 +31,9 @@ METRICS = {
     "mrr": Metric("MRR", False),
     "rare": Metric("Rare", True),
     "frequent": Metric("Frequent", True),
+    "few": Metric("Few", True),
+    "medium": Metric("Medium", True),
+    "many": Metric("Many", True),
     "macro": Metric("Macro", True),
     "hfr": Metric("HFR", False),
     "gap_closure": Metric("Gap closed", False),
@@ -38,6 +41,9 @@ METRICS = {
     "accuracy": Metric("Accuracy, all rows", True),
     "accuracy_rare": Metric("Rare, all rows", True),
     "accuracy_frequent": Metric("Frequent, all rows", True),
+    "accuracy_few": Metric("Few, all rows", True),
+    "accuracy_medium": Metric("Medium, all rows", True),
+    "accuracy_many": Metric("Many, all rows", True),
 }
 
 

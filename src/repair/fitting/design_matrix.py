@@ -20,6 +20,9 @@ from repair.terms.view import CandidateView
 
 __all__ = ["Design"]
 
+#: A column that varies less than this within rows, as a share of its largest entry, is constant up to rounding.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Design:
@@ -174,7 +177,7 @@ class Design:
 
 
 def _spread(column: FloatArray, real: AnyArray | None) -> float:
-    """Return the standard deviation of a column (k, n) around the means of its rows, or 1 if it is 0.
+    """Return the standard deviation of a column (k, n) around the means of its rows, or 1 if it is 0 up to rounding.
 
     A softmax depends only on these deviations.
     """
@@ -183,7 +186,8 @@ def _spread(column: FloatArray, real: AnyArray | None) -> float:
     else:
         deviation = (column - np.where(real, column, 0.0).sum(axis=0) / np.maximum(real.sum(axis=0), 1))[real]
     spread = float(np.sqrt(np.square(deviation).mean()))
-    return spread if spread > 0 else 1.0
+    largest = float(np.abs(column).max(initial=0.0))
+    return spread if spread > ROUNDING * largest else 1.0
 
 
 def _best_score(view: CandidateView) -> FloatArray:

@@ -12,7 +12,7 @@ from repair.io.array_files import read_archive
 from repair.io.class_index import is_whole, positions_of
 from repair.io.columns import find_column, listed, number_column, text_column
 from repair.io.formats import Path, format_of, in_file
-from repair.io.table_readers import FileTable, read_table
+from repair.io.table_readers import CsvFormat, FileTable, read_table
 from repair.validation.checks import check_class_names, numeric_array
 
 __all__ = ["ClassFile", "class_name_column", "read_class_table"]
@@ -99,6 +99,7 @@ def read_class_table(
     weight: str | None = None,
     weight_norm: str | None = None,
     taxonomy: str | None = None,
+    csv_format: CsvFormat | None = None,
 ) -> ClassFile:
     """Read a class table: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``, ``.arrow`` or ``.npz``.
 
@@ -109,6 +110,8 @@ def read_class_table(
         Column names.  By default the usual names are looked for (``class``, ``count``, ``group``,
         ``weight``, ``weight_norm``, ``path``; see ``docs/files.md``).  Only the column of class names is
         required.
+    csv_format : CsvFormat, optional
+        Delimiter and decimal sign of a CSV file.
 
     Returns
     -------
@@ -132,7 +135,11 @@ def read_class_table(
     with in_file(path):
         if format_.kind == "npy":
             raise InputError("a .npy file has no class names; save a .npz with class_names and class_counts, or a .csv")
-        return _from_arrays(read_archive(path)) if format_.kind == "npz" else _from_table(read_table(path), columns)
+        return (
+            _from_arrays(read_archive(path))
+            if format_.kind == "npz"
+            else _from_table(read_table(path, csv_format), columns)
+        )
 
 
 def _from_table(table: FileTable, columns: dict[str, str | None]) -> ClassFile:

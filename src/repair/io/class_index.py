@@ -103,7 +103,7 @@ def are_ids(values: Sequence[str], names: Sequence[str] | None) -> bool:
 
 
 def label_values(labels: Any, names: tuple[str, ...] | None, n_classes: int, location_of: Place) -> AnyArray:
-    """Return labels, given as a pyarrow array of text, as class ids or as names, with None for missing labels.
+    """Return labels, given as a pyarrow array of text, as class ids or as names, with None where a label is missing.
 
     Names that are not known classes are kept.  The calibration set counts their rows as uncovered.
     """
@@ -128,4 +128,8 @@ def label_values(labels: Any, names: tuple[str, ...] | None, n_classes: int, loc
             f"{location_of(row)} is {ids[row]}; labels are class ids from 0 to {n_classes - 1}, "
             "or −1 for a class that is not in the table"
         )
+    if labels.null_count:
+        values: AnyArray = ids.astype(object)
+        values[labels.is_null().to_numpy(zero_copy_only=False)] = None
+        return values
     return ids

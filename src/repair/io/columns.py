@@ -1,7 +1,8 @@
 """Finding the columns of a table by their role, and reading them as numbers or text."""
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,32 @@ class ColumnNames:
     def named(self) -> set[str]:
         """Return the names that were given."""
         return {getattr(self, field.name) for field in fields(self)} - {None}
+
+    def given(self) -> dict[str, str]:
+        """Return the names that were given, by role."""
+        return {role: name for role, name in vars(self).items() if name is not None}
+
+    def completed_by(self, others: "ColumnNames", present: Sequence[str]) -> "ColumnNames":
+        """Return these names, and for roles without a name those of `others` that are present and not taken.
+
+        Parameters
+        ----------
+        others : ColumnNames
+        present : sequence of str
+            The names of all columns of the file.
+
+        Returns
+        -------
+        ColumnNames
+        """
+        roles = [field.name for field in fields(self)]
+        usable = {role: getattr(others, role) for role in roles}
+        kept = {
+            role: name
+            for role, name in usable.items()
+            if getattr(self, role) is None and name in present and name not in self.named()
+        }
+        return replace(self, **kept)
 
     def find(self, role: str, table: FileTable, taken: Iterable[str] = ()) -> str | None:
         """Return the column of a role: the given one, or the first with a usual name that is not taken."""
@@ -166,16 +193,24 @@ def as_numbers(values: Any, table: FileTable, name: str, rows: AnyArray | None =
         raise InputError(f"{place(0)} is missing; write a number")
     kind = values.type
     if _is_text(kind):
-        values = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+        values = _with_points(pc.utf8_trim_whitespace(values.cast(pa.large_string())), table)
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         raise InputError(f"column {name!r} has type {kind}; write numbers")
     try:
         numbers = values.cast(pa.float64(), safe=False)
     except pa.ArrowInvalid:
         bad = _first_that_fails(values)
-        raise InputError(f"{place(bad)} is {values[bad].as_py()!r}; write a number") from None
+        raise InputError(f"{place(bad)} is {values[bad].as_py()!r}; {_number_remedy(values[bad].as_py())}") from None
     array: FloatArray = numbers.to_numpy(zero_copy_only=False)
     return array
+
+
+def _number_remedy(text: str) -> str:
+    if re.fullmatch(r"[-+]?\d*,\d+", text):
+        return "write a decimal point, or say that the decimal sign is a comma (CsvFormat(decimal=','), --decimal ,)"
+    if re.fullmatch(r"[-+]?[\d.,]+", text):
+        return "write a number without separators between thousands"
+    return "write a number"
 
 
 def score_column(table: FileTable, name: str) -> FloatArray:
@@ -202,7 +237,8 @@ def looks_numeric(table: FileTable, name: str) -> BoolArray | bool:
     kind = values.type
     if _is_text(kind):
         try:
-            pc.utf8_trim_whitespace(values).cast(pa.float64())
+            values = _with_points(pc.utf8_trim_whitespace(values), table)
+            values.cast(pa.float64())
             return bool(values.null_count < len(values))
         except pa.ArrowInvalid:
             pass  # finding the cells that are not numbers is slower, and rarely needed
@@ -220,6 +256,15 @@ def first(mask: Any) -> int:
 
 def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "string_view")
+
+
+def _with_points(values: Any, table: FileTable) -> Any:
+    """Return numbers as text with a decimal point.  A number such as 1.234,5 stays, and cannot be read."""
+    from pyarrow import compute as pc
+
+    if table.format.decimal == ".":
+        return values
+    return pc.replace_substring_regex(values, r"^([-+]?\d*),(\d+([eE][-+]?\d+)?)$", r"\1.\2")
 
 
 def _first_that_fails(values: Any) -> int:

@@ -33,6 +33,7 @@ class FileFormat:
     kind: str
     delimiter: str = ","
     compressed: bool = False
+    decimal: str = "."
 
     @property
     def is_text(self) -> bool:

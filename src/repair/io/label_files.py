@@ -12,7 +12,7 @@ from repair.io.array_files import read_archive, read_array
 from repair.io.columns import ColumnNames, text_column
 from repair.io.formats import Path, format_of, in_file, needs_arrow
 from repair.io.rows import row_id_column
-from repair.io.table_readers import FileTable, read_table
+from repair.io.table_readers import CsvFormat, FileTable, read_table
 
 __all__ = ["LabelFile", "read_labels"]
 
@@ -51,13 +51,13 @@ class LabelFile:
             return self.labels.take(indices)
 
 
-def read_labels(path: Path, columns: ColumnNames) -> LabelFile:
+def read_labels(path: Path, columns: ColumnNames, csv_format: CsvFormat | None = None) -> LabelFile:
     """Read labels from a table (row id, label), or from an array in the order of the rows."""
     format_ = format_of(path)
     with in_file(path):
         if format_.is_arrays:
             return LabelFile(fspath(path), _from_array(path, format_.kind))
-        table = read_table(path)
+        table = read_table(path, csv_format)
         usual = ColumnNames()
         # The given names are those of the score file.  The label file may have the usual names instead.
         named = ColumnNames(

@@ -1,5 +1,6 @@
 """Long form: one line per candidate, with the row it belongs to, its class and its score."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
     names = text_column(table, class_name)
     _check_named(table, class_name, names)
     scores = score_column(table, score_name)
+    used = _names_in_use(table, columns, (row_name, class_name, score_name))
     labels, label_place = _labels(table, columns, taken, lines, names, classes, label_file)
 
     encoded = names.dictionary_encode()
@@ -57,10 +59,19 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
         labels=None if labels is None else label_values(labels, resolved.names, n_classes, label_place),
         row_ids=lines.row_ids,
         row_name=row_name,
+        columns=used,
         other=other,
         notes=notes,
         **found,
     )
+
+
+def _names_in_use(table: FileTable, columns: ColumnNames, names: tuple[str, str, str]) -> ColumnNames:
+    """Return the names of all columns with a role."""
+    used = ColumnNames(*names)
+    for role in ("label", "group", "weight"):
+        used = replace(used, **{role: columns.find(role, table, used.named())})
+    return used
 
 
 class _Lines:

@@ -16,16 +16,16 @@ __all__ = ["RANKING_NOTE", "ranking_in_arrays", "ranking_in_table"]
 RANKING_NOTE = "the file was written by rerank, so its scores contain a correction already"
 #: For each layout, columns that only a ranking has, and the column of its base scores, if it can be read as scores.
 LAYOUTS = (
-    ({"rank", "score", "base_rank", "base_score"}, "base_score"),
+    ({"rank", "base_rank", "base_score"}, "base_score"),
     ({"prediction", "candidate_scores", "candidate_base_scores"}, "candidate_base_scores"),
     ({"prediction", "rank_1", "score_1", "base_score_1"}, ""),
 )
-CORRECTED = ("score", "candidate_scores")
+BASE = ("base_score", "candidate_base_scores")
 
 
 def ranking_in_table(names: Collection[str], columns: ColumnNames) -> InputError | None:
     """Return the error for a table that contains a ranking, or None.  The user may choose its base scores."""
-    if columns.score is not None and columns.score not in CORRECTED:
+    if columns.score in BASE:
         return None
     return next((_error(base) for marks, base in LAYOUTS if marks <= set(names)), None)
 

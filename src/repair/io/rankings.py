@@ -10,6 +10,7 @@ from repair._utils.arrays import PAD_ID, AnyArray, FloatArray
 from repair._utils.atomic_write import write_atomically
 from repair.data.ranking import Ranking
 from repair.errors import InputError, InputWarning, warn_user
+from repair.io.columns import ColumnNames
 from repair.io.formats import Path, format_of, needs_arrow
 from repair.io.table_writers import archive_bytes, array_bytes, building, table_bytes
 from repair.validation.checks import check_choice, check_class_names, numeric_array
@@ -28,6 +29,7 @@ def write_ranking(
     layout: str = "lists",
     row_name: str = "row",
     base_scores: ArrayLike | None = None,
+    columns: ColumnNames | None = None,
 ) -> None:
     """Write a ranking to a file, completely or not at all.  The ending of the name determines the format.
 
@@ -57,6 +59,8 @@ def write_ranking(
         Base scores of the candidates, aligned with ``ranking.ids``.  If given, the long layout also
         has columns ``base_rank`` and ``base_score``, lists also have ``candidate_base_scores``, and CSV
         has ``base_score_1``, ….  By these names the commands recognise a file that is reranked already.
+    columns : ColumnNames, optional
+        Names of the columns of candidates and scores in the long layout, usually those of the input.
 
     Examples
     --------
@@ -75,7 +79,7 @@ def write_ranking(
     check_choice(layout, "layout", ("lists", "long"))
     if not isinstance(ranking, Ranking):
         raise InputError(f"ranking is {type(ranking).__name__}; pass the result of rerank()")
-    content = _Content(ranking, class_names, probabilities, row_ids, other, row_name, base_scores)
+    content = _Content(ranking, class_names, probabilities, row_ids, other, row_name, base_scores, columns)
     with building(f".{format_.kind}"):
         if format_.kind == "npy":
             packed = array_bytes(ranking.ids)
@@ -100,9 +104,12 @@ class _Content:
         other: Any,
         row_name: str,
         base_scores: ArrayLike | None,
+        columns: ColumnNames | None,
     ) -> None:
         self.ranking = ranking
         self.row_name = row_name
+        usual = ColumnNames() if columns is None else columns
+        self.class_column, self.score_column = usual.candidate or "candidate", usual.score or "score"
         self.base_scores = None if base_scores is None else _check_aligned(base_scores, "base_scores", ranking)
         self.real = ranking.ids != PAD_ID
         self.names = None if class_names is None else check_class_names(class_names, ranking.n_classes)
@@ -169,8 +176,11 @@ class _Content:
         ids = self.ranking.ids[self.real]
         ours: dict[str, Any] = {"rank": ranks + 1}
         if self.names is not None:
-            ours["candidate"] = np.array(self.names, dtype=object)[ids]
-        ours |= {"candidate_id": ids, "score": self.ranking.scores[self.real]}
+            ours[self.class_column] = np.array(self.names, dtype=object)[ids]
+        if self.class_column != "candidate_id" or self.names is None:
+            ours["candidate_id"] = ids
+        score = "score" if self.score_column in ("base_score", *ours) else self.score_column
+        ours[score] = self.ranking.scores[self.real]
         if self.probabilities is not None:
             ours["probability"] = self.probabilities[self.real]
         if self.base_scores is not None:

@@ -1,7 +1,7 @@
 """The common result of reading any layout, and the steps that layouts share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from repair.errors import InputError
 from repair.io.columns import ColumnNames, number_column, text_column
 from repair.io.table_readers import FileTable
 
-__all__ = ["Rows", "optional_columns", "padded", "refuse_repeats", "remaining"]
+__all__ = ["Rows", "optional_columns", "padded", "refuse_repeats", "remaining", "without_unlabelled"]
 
 #: A padded table of candidates with more slots than this must have at least one candidate per `EMPTIEST` slots.
 MANY_SLOTS = 1 << 28
 EMPTIEST = 100
+#: Number of rows without a label that a note lists.
+SHOWN = 3
 
 Place = Callable[[int], str]
 
@@ -38,6 +40,8 @@ class Rows:
     notes: tuple[str, ...] = ()
     class_fields: dict[str, Any] = field(default_factory=dict)
     row_name: str | None = None
+    columns: ColumnNames = field(default_factory=ColumnNames)
+    kept: AnyArray | None = None
 
 
 def refuse_repeats(row_of: AnyArray, class_ids: AnyArray, n_classes: int, place: Place, name_of: Place) -> None:
@@ -137,3 +141,45 @@ def remaining(table: FileTable, taken: set[str]) -> Any:
     """Return the columns that have no role, or None."""
     names = [name for name in table.names if name not in taken]
     return table.columns.select(names) if names else None
+
+
+def without_unlabelled(rows: Rows, *, drop: bool) -> Rows:
+    """Leave out rows whose label is missing, with a note, or keep them with the label −1.
+
+    A missing label is not a wrong answer, and not a class that nobody knows.
+    """
+    labels = rows.labels
+    if labels is None or labels.dtype.kind not in "OU":
+        return rows
+    missing = np.array([label is None or label == "" for label in labels.tolist()])
+    if not missing.any():
+        return rows
+    names = any(isinstance(label, str) for label in labels[~missing])
+    if not drop:
+        return rows if names else replace(rows, labels=np.where(missing, -1, labels).astype(np.int64))
+    kept = ~missing
+    which = np.flatnonzero(missing)[:SHOWN]
+    shown = ", ".join(repr(row) if rows.row_ids is None else str(rows.row_ids[row]) for row in which.tolist())
+    more = ", …" if missing.sum() > SHOWN else ""
+    other = rows.other
+    if other is not None:
+        if isinstance(other, dict):
+            other = {name: values[kept] for name, values in other.items()}
+        else:
+            other = other.filter(kept)
+
+    def of_kept(values: Any) -> Any:
+        return None if values is None else values[kept]
+
+    return replace(
+        rows,
+        scores=rows.scores.take(kept) if isinstance(rows.scores, Shortlist) else rows.scores[kept],
+        labels=labels[kept] if names else labels[kept].astype(np.int64),
+        row_ids=of_kept(rows.row_ids),
+        groups=of_kept(rows.groups),
+        sample_weight=of_kept(rows.sample_weight),
+        embeddings=of_kept(rows.embeddings),
+        other=other,
+        notes=(*rows.notes, f"{int(missing.sum())} rows have no label and are left out ({shown}{more})"),
+        kept=kept,
+    )

@@ -1,7 +1,7 @@
 """Reading score sets: determining the layout of a file, and combining rows and classes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -21,9 +21,10 @@ from repair.io.formats import Path, format_of, in_file
 from repair.io.label_files import LabelFile, read_labels
 from repair.io.long_form import read_long
 from repair.io.ranking_marks import RANKING_NOTE, ranking_in_arrays, ranking_in_table
-from repair.io.rows import Rows
+from repair.io.rows import Rows, without_unlabelled
 from repair.io.similarity_files import read_similarity
-from repair.io.table_readers import FileTable, read_table
+from repair.io.table_readers import CsvFormat, FileTable, frame_table, read_table
+from repair.io.wide_lists import with_lists
 from repair.validation.checks import check_choice, check_class_names
 
 __all__ = ["ScoreFile", "read_score_set"]
@@ -56,6 +57,10 @@ class ScoreFile:
         Sentences about how the file was read that users should know.
     row_name : str or None
         Name of the column of row ids in the file.
+    columns : ColumnNames
+        Names of the columns in the file, by role.
+    kept : ndarray of bool or None
+        Which rows of the file are left, if rows without a label were left out.
 
     Examples
     --------
@@ -73,6 +78,8 @@ class ScoreFile:
     layout: str
     notes: tuple[str, ...]
     row_name: str | None = None
+    columns: ColumnNames = field(default_factory=ColumnNames)
+    kept: AnyArray | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -80,7 +87,7 @@ class ScoreFile:
 
 
 def read_score_set(
-    path: Path,
+    path: Path | Any,
     *,
     classes: ClassFile | None = None,
     columns: ColumnNames | None = None,
@@ -90,14 +97,17 @@ def read_score_set(
     unknown_classes: str = "refuse",
     need_labels: bool = True,
     refuse_rankings: bool = False,
+    csv_format: CsvFormat | None = None,
+    remembered: ColumnNames | None = None,
 ) -> ScoreFile:
     """Read scores from a file in any of the layouts of ``docs/files.md``.
 
     Parameters
     ----------
-    path : path
+    path : path, or data frame of pandas, polars or Arrow
         ``.npz``, ``.npy``, ``.csv``, ``.tsv``, ``.jsonl`` (these three also ``.gz``), ``.parquet``,
-        ``.arrow`` or ``.feather``.
+        ``.arrow`` or ``.feather``.  A data frame may have any layout that a table may have, such as one
+        line per candidate.
     classes : ClassFile, optional
         The class table (`read_class_table`).  Its names decide which columns are classes.
     columns : ColumnNames, optional
@@ -113,10 +123,16 @@ def read_score_set(
         Whether a candidate whose class is not known raises an error or is appended to the classes.
         Use "append" to rerank rows with classes that a model does not know.
     need_labels : bool, default True
-        Whether to raise an error if there are no labels.  Pass False for rows that are only reranked.
+        Whether to raise an error if there are no labels, and to leave out rows whose label is empty, with a
+        note.  Pass False for rows that are only reranked.
     refuse_rankings : bool, default False
         Whether to raise an error if the file was written by ``repair rerank``, or by `write_ranking`
         with base scores, because its scores contain a correction already.  By default ``notes`` says so.
+    csv_format : CsvFormat, optional
+        Delimiter and decimal sign of CSV files.  By default a semicolon in the header is recognised.
+    remembered : ColumnNames, optional
+        Names of columns of an earlier file, which are used where `columns` has none and the file has
+        such a column.
 
     Returns
     -------
@@ -140,9 +156,10 @@ def read_score_set(
         names = check_class_names(class_names, len(class_names))
     index = ClassIndex(names, append=unknown_classes == "append")
     options = ColumnNames() if columns is None else columns
-    format_ = format_of(path)
+    frame = frame_table(path)
+    format_, path = (format_of(path), path) if frame is None else (frame.format, frame.path)
     with_arrays = format_.is_arrays and labels_path is not None and format_of(labels_path).is_arrays
-    label_file = None if labels_path is None or with_arrays else read_labels(labels_path, options)
+    label_file = None if labels_path is None or with_arrays else read_labels(labels_path, options, csv_format)
     more = _array_labels(labels_path) if with_arrays else {}
     with in_file(path):
         if format_.is_arrays:
@@ -152,15 +169,18 @@ def read_score_set(
             rows = _with_labels(rows_of_arrays({**arrays, **more}, index), label_file)
             present = "the file has no array 'labels'"
         else:
-            table = read_table(path)
+            table = read_table(path, csv_format) if frame is None else frame
+            if remembered is not None:
+                options = options.completed_by(remembered, table.names)
             ranking = ranking_in_table(table.names, options)
             _check_ranking(ranking, refuse_rankings)
-            rows = _from_table(table, options, index, label_file)
+            rows = _named_columns(table, options, _from_table(table, options, index, label_file))
             present = listed(table)
         if rows.labels is not None and rows.labels.dtype == object and all(label is None for label in rows.labels):
             if need_labels:
                 raise InputError("every label is missing; write the true class of each row")
             rows = replace(rows, labels=None)  # a column of labels that is empty on every line
+        rows = without_unlabelled(rows, drop=need_labels)
         if need_labels and rows.labels is None:
             raise InputError(f"there are no labels; {present}", GIVE_LABELS)
     if ranking is not None:
@@ -195,6 +215,8 @@ def _with_labels(rows: Rows, label_file: LabelFile | None) -> Rows:
 
 def _from_table(table: FileTable, columns: ColumnNames, index: ClassIndex, labels: LabelFile | None) -> Rows:
     """Read a table, whose columns determine the layout."""
+    if index.names is None or not set(index.names) <= set(table.names):
+        table, columns = with_lists(table, columns)
     lists = list_columns(table, columns)
     if lists is not None:
         n_known = None if index.names is None else len(index.names)
@@ -205,6 +227,17 @@ def _from_table(table: FileTable, columns: ColumnNames, index: ClassIndex, label
     if _is_long(table, columns, index):
         return read_long(table, columns, index, labels)
     return read_dense_table(table, columns, index, labels)
+
+
+def _named_columns(table: FileTable, columns: ColumnNames, rows: Rows) -> Rows:
+    """Return the rows with the names of their columns.  The long form knows them already."""
+    if rows.layout == "long":
+        return rows
+    taken = set(rows.class_names or ()) if rows.layout == "dense" else set()
+    used = ColumnNames(candidate=columns.candidate, score=columns.score)
+    for role in ("row", "label", "group", "weight"):
+        used = replace(used, **{role: columns.find(role, table, taken | used.named())})
+    return replace(rows, columns=used)
 
 
 def _is_long(table: FileTable, columns: ColumnNames, index: ClassIndex) -> bool:
@@ -233,5 +266,14 @@ def _together(rows: Rows, classes: ClassFile | None, similarity: Any) -> ScoreFi
     scores = ScoreSet(**row_fields, class_names=rows.class_names, **class_fields)
     names = rows.class_names
     return ScoreFile(
-        scores, names, rows.new_classes, rows.row_ids, rows.other, rows.layout, tuple(notes), rows.row_name
+        scores,
+        names,
+        rows.new_classes,
+        rows.row_ids,
+        rows.other,
+        rows.layout,
+        tuple(notes),
+        rows.row_name,
+        rows.columns,
+        rows.kept,
     )

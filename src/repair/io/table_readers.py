@@ -9,7 +9,7 @@ import io
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import fspath
 from typing import Any
 
@@ -27,12 +27,58 @@ from repair.io.formats import (
     refuse_inflation,
 )
 from repair.io.json_depth import refuse_deep_json
+from repair.validation.checks import check_choice
 
-__all__ = ["FileTable", "read_table"]
+__all__ = ["CsvFormat", "FileTable", "frame_table", "parse_arrow", "read_table"]
 
 #: Number of bytes that are parsed at a time.  If a line is longer, the whole file becomes one block.
 BLOCK = 1 << 22
+#: Delimiters that are recognised in a header, and the longest header that is looked at.
+DELIMITERS = (";", "\t", "|", ",")
+LONGEST_HEADER = 1 << 20
 LARGEST_BLOCK = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """How CSV files are written.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        Character between the fields.  By default that of the ending (``.csv``, ``.tsv``), or a semicolon,
+        a tab or ``|`` if only this one is in the header.
+    decimal : {".", ","} or None
+        Decimal sign.  By default a comma if the fields are separated by semicolons, where a point is read
+        too, and otherwise a point.
+
+    Examples
+    --------
+    >>> from repair.io import CsvFormat
+    >>> CsvFormat(delimiter=";", decimal=",").decimal
+    ','
+    """
+
+    delimiter: str | None = None
+    decimal: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise an error for a delimiter that is not one character, or another decimal sign."""
+        if self.delimiter is not None and (not isinstance(self.delimiter, str) or len(self.delimiter) != 1):
+            raise InputError(f"delimiter is {self.delimiter!r}; pass one character")
+        check_choice(self.decimal, "decimal", (None, ".", ","))
+        if self.delimiter is not None and self.delimiter == self.decimal:
+            raise InputError(f"delimiter and decimal are both {self.decimal!r}; pass two different characters")
+
+    def of_file(self, path: Path, format_: FileFormat) -> FileFormat:
+        """Return the format of a CSV file, with the delimiter of its header if none was given."""
+        delimiter = self.delimiter
+        if delimiter is None:
+            header = read_content(path, format_)[:LONGEST_HEADER].split(b"\n", 1)[0].decode("utf-8", "replace")
+            others = [sign for sign in DELIMITERS if sign in header]
+            delimiter = others[0] if len(others) == 1 and format_.delimiter not in header else format_.delimiter
+        decimal = self.decimal or ("," if delimiter == ";" else ".")
+        return replace(format_, delimiter=delimiter, decimal=decimal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +119,11 @@ class FileTable:
         return where if column is None else f"{where}, column {column!r}"
 
 
-def read_table(path: Path) -> FileTable:
+def read_table(path: Path, csv_format: CsvFormat | None = None) -> FileTable:
     """Read a table, or raise an error if it has no rows or two columns of the same name."""
     format_ = format_of(path)
+    if format_.kind == "csv":
+        format_ = (CsvFormat() if csv_format is None else csv_format).of_file(path, format_)
     needs_arrow(f".{format_.kind}")
     read = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
     if format_.kind not in read:
@@ -90,6 +138,19 @@ def read_table(path: Path) -> FileTable:
     if columns.num_rows == 0 or columns.num_columns == 0:
         raise InputError("there are no rows; write at least one row")
     return FileTable(fspath(path), format_, columns)
+
+
+def frame_table(frame: Any) -> FileTable | None:
+    """Return a data frame of pandas, polars or Arrow as a table, or None for anything else, such as a path."""
+    if isinstance(frame, str | os.PathLike) or not hasattr(frame, "__arrow_c_stream__"):
+        return None
+    pa = needs_arrow("data frames as")
+    is_pandas = hasattr(frame, "iloc")
+    columns = pa.Table.from_pandas(frame, preserve_index=False) if is_pandas else pa.table(frame)
+    _check_distinct(columns.column_names)
+    if columns.num_rows == 0 or columns.num_columns == 0:
+        raise InputError("the data frame has no rows; pass at least one row")
+    return FileTable("the data frame", FileFormat("arrow"), columns)
 
 
 def _read_csv(path: Path, format_: FileFormat) -> Any:
@@ -266,10 +327,33 @@ def _read_arrow(path: Path, format_: FileFormat) -> Any:
     import pyarrow as pa
 
     check_regular(path)
-    with parsing(format_.kind):
-        with pa.OSFile(fspath(path)) as file:
-            content = file.read_buffer()  # read only once, so the content that is checked is the content that is used
-        refuse_inflation(claimed_size(content), len(content))
+    with parsing(format_.kind), pa.OSFile(fspath(path)) as file:
+        content = file.read_buffer()  # read only once, so the content that is checked is the content that is used
+    return _parse_buffer(content, None)
+
+
+def parse_arrow(content: bytes, most_bytes: int) -> Any:
+    """Return the table in an Arrow file or stream that came from elsewhere, checked in full.
+
+    Content that claims to unpack to more than `most_bytes` raises an error before memory is allocated.
+    """
+    pa = needs_arrow(".arrow")
+    columns = _parse_buffer(pa.py_buffer(content), most_bytes)
+    with parsing("arrow"):
+        columns.validate(full=True)
+    return columns
+
+
+def _parse_buffer(content: Any, most_bytes: int | None) -> Any:
+    import pyarrow as pa
+
+    with parsing("arrow"):
+        size = claimed_size(content)
+        refuse_inflation(size, len(content))
+        if most_bytes is not None and size > most_bytes:
+            raise InputError(
+                f"{len(content)} bytes decompress to {size}, but the limit is {most_bytes}; send fewer rows"
+            )
         if bytes(content[: len(MAGIC)]) == MAGIC:
             return pa.ipc.open_file(content).read_all()
         return pa.ipc.open_stream(content).read_all()

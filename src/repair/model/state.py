@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from repair._utils.arrays import AnyArray, FloatArray
 from repair._utils.lazy import lazy
 from repair.data.adjusted_shortlist import list_adjustment
+from repair.data.score_scale import AS_THEY_ARE, ScoreScale
 from repair.model.adjustments import MACRO, Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
 from repair.model.fingerprint import Fingerprint
 from repair.model.shrinkage import Shrinkage
 from repair.stats.label_shares import LabelShares
+from repair.validation.checks import ValueNames
 
 if TYPE_CHECKING:  # a model that is loaded has none of these, and should not wait for their import
     from repair.model.tuning_records import AutoChoice, GridSearchResult, HeadLossTest
@@ -86,6 +88,10 @@ class FittedState:
         Number of candidates per row that are ranked, if it is more than `n_candidates`.
     fingerprint : Fingerprint or None
         What the scores of the calibration rows looked like.  None in a file of an older version.
+    scale : ScoreScale
+        How the scores of new rows are converted before anything else.
+    columns : dict from str to str
+        Names of the columns of the calibration file by role, if the rows came from a file.
     search, auto, head_loss : GridSearchResult, AutoChoice, HeadLossTest, or None
         Records of the tuning, if it ran in this process.  They are not saved.
     """
@@ -102,6 +108,8 @@ class FittedState:
     shortlist_tau: float = 0.0
     n_ranked: int = 0
     fingerprint: Fingerprint | None = None
+    scale: ScoreScale = AS_THEY_ARE
+    columns: dict[str, str] = field(default_factory=dict)
     search: GridSearchResult | None = None
     auto: AutoChoice | None = None
     head_loss: HeadLossTest | None = None
@@ -110,6 +118,12 @@ class FittedState:
     def calibration_prior(self) -> FloatArray:
         """The class shares under the weights of the fit."""
         return self.label_shares.smoothed
+
+    @property
+    def class_counts(self) -> FloatArray:
+        """Training examples per class if they were given, else calibration rows per class."""
+        given = self.correction.table.class_counts
+        return self.label_counts if given is None else given
 
     @property
     def width(self) -> int:
@@ -156,5 +170,8 @@ class FittedState:
 
     @lazy
     def names(self) -> AnyArray:
-        """Return the class names, with '' as the last entry, which id −1 selects."""
-        return np.array([*(self.correction.table.class_names or ()), ""])
+        """Return the class names (or values), with '' (or −1) as the last entry, which id −1 selects."""
+        names = self.correction.table.class_names
+        if isinstance(names, ValueNames):
+            return names.values
+        return np.array([*(names or ()), ""])

@@ -12,6 +12,10 @@ from repair.stats.paired_gains import PairedGain
 __all__ = ["AutoChoice", "CandidateResult", "GridSearchResult", "HeadLossTest"]
 
 
+#: The corrections that ``auto`` tries and that are no mode of that name.
+TITLES = {"separable": "offsets, temperature, count slope", "few_terms": "extended, few terms"}
+
+
 @dataclass(frozen=True, eq=False)
 class GridSearchResult:
     """The result of a grid search.  It prints as a table of the ten best settings.
@@ -67,15 +71,19 @@ class CandidateResult:
         Accuracy over all rows minus that of the base order.
     p_value : float
         p-value of "the base scores are right up to a temperature", multiplied by the number of tests.
-        For Classwise and Pairwise, which are never chosen, it is not multiplied.
+        For corrections that are never chosen, it is not multiplied.
     hits : ndarray (n,)
         Whether each row was right when it was held out, 0 on uncovered rows.
     keeps_base : bool, default False
         Whether this candidate is the base order itself.
     log_likelihood : PairedGain or None
         Mean log-probability of the label, minus that under the base scores with the best temperature.
-    few_terms : bool, default False
-        Whether this is the small correction: a temperature, logit adjustment and class offsets.
+    improvement : ndarray (n,) or None
+        The difference in log-probability of each held-out row, 0 on uncovered rows.
+    name : str, default ""
+        ``"classwise"``, ``"separable"`` (offsets, a temperature and a slope in log counts), ``"pairwise"``,
+        ``"few_terms"`` (the small correction: a temperature, logit adjustment and shrunken class offsets)
+        or ``"extended"``.  The last two can be chosen.
     """
 
     choice: Choice
@@ -84,7 +92,13 @@ class CandidateResult:
     hits: FloatArray
     keeps_base: bool = False
     log_likelihood: PairedGain | None = None
-    few_terms: bool = False
+    improvement: FloatArray | None = None
+    name: str = ""
+
+    @property
+    def few_terms(self) -> bool:
+        """Whether this is the small correction."""
+        return self.name == "few_terms"
 
     @property
     def mode(self) -> str:
@@ -99,7 +113,13 @@ class CandidateResult:
 
     def to_dict(self) -> dict[str, object]:
         """Return the numbers, without the rows."""
-        return {**self.choice.to_dict(), "gain": self.gain, "p_value": self.p_value}
+        return {
+            **self.choice.to_dict(),
+            "name": self.name,
+            "gain": self.gain,
+            "log_likelihood": self.log_likelihood,
+            "p_value": self.p_value,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,11 +156,10 @@ class AutoChoice:
         """Return a table of the candidates, and the reason."""
         rows = []
         for candidate in self.candidates:
-            size = ", few terms" if candidate.few_terms else ""
             low, high = (100 * end for end in candidate.gain.interval())
             likelihood = "-" if candidate.log_likelihood is None else f"{candidate.log_likelihood.gain:+.3f}"
             gain = "-" if candidate.keeps_base else f"{100 * candidate.gain.gain:+.1f} [{low:+.1f}, {high:+.1f}]"
-            rows.append([f"{candidate.mode}{size}", gain, likelihood, f"{candidate.p_value:.3g}"])
+            rows.append([TITLES.get(candidate.name, candidate.mode), gain, likelihood, f"{candidate.p_value:.3g}"])
         return f"{text_table(['mode', 'accuracy [95 %]', 'log-likelihood', 'p'], rows)}\n{self.reason}"
 
 

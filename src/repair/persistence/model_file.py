@@ -29,6 +29,8 @@ from repair.persistence.stored_parts import (
     class_arrays,
     read_choice,
     read_class_table,
+    read_columns,
+    read_scale,
     read_shrinkage,
     read_summary,
     read_terms,
@@ -144,11 +146,14 @@ def _description_of(model: ModelFile) -> dict[str, Any]:
         ],
         "similarity": similarity_kind(correction.table.similarity),
         "labels_are_names": state.labels_are_names,
+        "class_values": getattr(correction.table.class_names, "kind", "text"),
         "summary": asdict(state.summary),
         "choice": plain(state.choice),
         "shrinkage": None
         if shrinkage is None
         else {"kind": shrinkage.kind, "iterations": shrinkage.iterations, "converged": shrinkage.converged},
+        "scale": {"kind": state.scale.kind, "floor": state.scale.floor},
+        "columns": dict(state.columns),
         "fingerprint": describe_fingerprint(state.fingerprint),
         "row_level_content": correction.holds_rows,
     }
@@ -202,6 +207,8 @@ def _state_from(reader: FieldReader, similarity: Any) -> FittedState:
         shortlist_tau=shortlist_tau,
         n_ranked=n_ranked,
         fingerprint=read_fingerprint(reader, n_classes),
+        scale=read_scale(reader),
+        columns=read_columns(reader),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from repair._utils.arrays import AnyArray
 from repair._utils.json import plain
 from repair.data.class_table import ClassTable
+from repair.data.score_scale import AS_THEY_ARE, SCORE_TYPES, WITH_FLOOR, ScoreScale
 from repair.errors import ArtifactError, InputError, Remedy
 from repair.model.adjustments import check_dial
 from repair.model.choice import Choice
@@ -20,11 +21,14 @@ from repair.persistence.field_reader import FieldReader
 from repair.similarity import DenseSimilarity, FunctionSimilarity, Similarity, SparseSimilarity, as_similarity
 from repair.terms.registry import choose_fixed_terms, names_of, term_class, term_named
 from repair.terms.term import Term
+from repair.validation.checks import ValueNames
 
 __all__ = [
     "class_arrays",
     "read_choice",
     "read_class_table",
+    "read_columns",
+    "read_scale",
     "read_shrinkage",
     "read_summary",
     "read_terms",
@@ -32,6 +36,9 @@ __all__ = [
     "similarity_kind",
     "term_arrays",
 ]
+
+#: Roles of the columns of a score file whose names a model remembers.
+COLUMN_ROLES = ("row", "candidate", "score", "label", "group", "weight")
 
 
 def class_arrays(table: ClassTable) -> dict[str, AnyArray | None]:
@@ -67,7 +74,7 @@ def read_class_table(reader: FieldReader, n_classes: int, similarity: Any) -> Cl
         n_classes,
         class_counts=reader.optional_vector("class_counts", n_classes, low=0.0),
         similarity=_similarity(reader, n_classes, similarity),
-        class_names=reader.names("class_names", n_classes),
+        class_names=_read_names(reader, n_classes),
         weight_norms=reader.optional_vector("weight_norms", n_classes, low=0.0),
         class_groups=reader.optional_codes("class_groups", n_classes),
         class_weights=reader.optional_vector("class_weights", n_classes, low=0.0),
@@ -208,6 +215,40 @@ def read_choice(reader: FieldReader) -> Choice:
     if terms is not None and not all(isinstance(name, str) for name in terms):
         raise reader.refuse(f"choice.terms is {terms!r}, not a list of names")
     return Choice(**{**given, **({} if terms is None else {"terms": tuple(terms)})})
+
+
+def _read_names(reader: FieldReader, n_classes: int) -> tuple[str, ...] | None:
+    """Read the class names, which may stand for whole numbers or booleans."""
+    names = reader.names("class_names", n_classes)
+    kind = reader.text("class_values") if reader.has("class_values") else "text"
+    if kind == "text" or names is None:
+        return names
+    fits = {"int": lambda name: name.removeprefix("-").isdecimal(), "bool": lambda name: name in ("True", "False")}
+    if kind not in fits or not all(map(fits[kind], names)):
+        raise reader.refuse(f"class_values is {kind!r}, which does not fit the class names")
+    return ValueNames(names, kind)
+
+
+def read_columns(reader: FieldReader) -> dict[str, str]:
+    """Read the names of the columns of the calibration file."""
+    columns = reader.mapping("columns") if reader.has("columns") else {}
+    for role, name in columns.items():
+        if role not in COLUMN_ROLES or not isinstance(name, str):
+            raise reader.refuse(f"columns.{role} is {name!r}, not the name of a column with a known role")
+    return columns
+
+
+def read_scale(reader: FieldReader) -> ScoreScale:
+    """Read how scores are converted.  Files that were written before there were conversions have none."""
+    if not reader.has("scale"):
+        return AS_THEY_ARE
+    described = reader.section("scale")
+    kind, floor = described.text("kind"), described.number("floor")
+    if kind not in SCORE_TYPES or not 0.0 <= floor <= 0.5:
+        raise reader.refuse(f"scale.kind is {kind!r} and scale.floor is {floor:g}, which is not a known conversion")
+    if kind in WITH_FLOOR and floor == 0.0:
+        raise reader.refuse("scale.floor is 0, whose logarithm is infinite")
+    return ScoreScale(kind, floor)
 
 
 def shrinkage_arrays(shrinkage: Shrinkage) -> dict[str, AnyArray]:

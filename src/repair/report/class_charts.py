@@ -13,7 +13,7 @@ from repair.report.changes import Changes
 from repair.report.picture import Picture, missing, number, percent
 from repair.report.words import mode_title
 from repair.rerankers.base import ShortlistReranker
-from repair.stats.strata import rare_classes
+from repair.stats.strata import class_strata
 
 __all__ = ["ClassRows", "class_rows", "long_tail", "offsets"]
 
@@ -51,8 +51,8 @@ class ClassRows:
 def long_tail(model: ShortlistReranker) -> Picture:
     """Show the number of examples per class, and where the frequent fifth ends."""
     counts, table = np.asarray(model.class_counts_, dtype=np.float64), model.state.correction.table
-    rare = rare_classes(counts)
-    # The same order as in `rare_classes`, so the line separates the two kinds also among equal counts.
+    rare = class_strata(counts).classes["rare"]
+    # The same order as in `class_strata`, so the line separates the two kinds also among equal counts.
     order = np.argsort(counts, kind="stable")[::-1]
     n_classes, n_frequent = len(counts), int((~rare).sum())
     share = float(counts[~rare].sum() / counts.sum()) if counts.sum() else float("nan")
@@ -111,7 +111,7 @@ def offsets(model: ShortlistReranker) -> Picture:
     counts, state = np.asarray(model.class_counts_), model.state
     trust = _trust(model, len(values))
     drawn = _spread_by(counts, MOST_MARKS)
-    name_of, rare = state.correction.table.name_of, rare_classes(counts)
+    name_of, rare = state.correction.table.name_of, class_strata(counts).classes["rare"]
     marks = [
         {
             "name": name_of(int(label)),
@@ -167,7 +167,7 @@ def class_rows(
 ) -> ClassRows:
     """Return the table of classes that gained and lost, most changed classes first."""
     counts, table = np.asarray(model.class_counts_), model.state.correction.table
-    n_classes, rare = table.n_classes, rare_classes(counts)
+    n_classes, rare = table.n_classes, class_strata(counts).classes["rare"]
     zero = np.zeros(n_classes, dtype=np.int64)
     tally = dict.fromkeys(("rows", "before", "after", "fixed", "broken"), zero)
     basis = "There are no held-out rows, so no changes were counted."

@@ -16,6 +16,7 @@ from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
 from repair.diagnosis.checks import Check, CheckInputs, run_checks
 from repair.diagnosis.diagnose import Diagnosis, diagnose_checked
+from repair.diagnosis.judging import judge_auto
 from repair.errors import InputError
 from repair.evaluation.cross_fitting import CrossFit, cross_fit
 from repair.report import class_charts, pair_charts, row_charts
@@ -24,13 +25,12 @@ from repair.report.evidence import Evidence, on_held_out_rows, on_test_rows
 from repair.report.explorer import Examples, choose_rows, explain_rows
 from repair.report.picture import Picture, missing
 from repair.report.turned_down import TurnedDown, turned_down
-from repair.report.words import Words, facts, footer, mode_title, summarize
+from repair.report.words import Words, facts, footer, mode_title, summarize, verdict_on
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.reranker import Reranker
 from repair.stats.folds import subsample
 from repair.stats.not_applicable import NotApplicable
 from repair.validation.checks import check_count, check_group_codes
-from repair.validation.names import align_columns
 
 __all__ = ["Content", "gather"]
 
@@ -115,18 +115,17 @@ def gather(
         evidence = copies if isinstance(copies, NotApplicable) else on_held_out_rows(method, checked, copies, dial)
     else:
         method, evidence = model, on_test_rows(model, *tested, dial)
-    diagnosis, chosen_on, note = _diagnosed(method, inputs, diagnosis, draws, progress)
+    diagnosis, note = _diagnosed(method, inputs, diagnosis, draws, progress)
     notes = (*_other_rows(model, checked), *note)
-    turned = None
-    if isinstance(evidence, Evidence) and evidence.keeps_base:
-        turned = turned_down(diagnosis.auto, chosen_on)
+    verdict = verdict_on(method, evidence, diagnosis)
+    turned = None if verdict.applied else turned_down(diagnosis)
     examples = None
     if count and isinstance(evidence, Evidence):
         chosen = choose_rows(evidence, count, random_state, first_rows)
         examples = explain_rows(evidence, chosen, row_ids, row_texts, dense_judged)
     return Content(
         title or f"REPAIR report: {mode_title(model).lower()}",
-        summarize(model, evidence, diagnosis, notes, turned),
+        summarize(method, verdict, evidence, diagnosis, notes, turned),
         _pictures(model, evidence, turned, diagnosis, checked, _deep(dense_judged, evidence)),
         _classes(model, evidence, turned),
         tuple(sorted(diagnosis.checks, key=_urgency)),
@@ -142,7 +141,8 @@ def _checked(model: ShortlistReranker, calibration: ScoreSet) -> CalibrationSet:
     left_out = CLASS_FIELDS if model.uses_all_scores else (*CLASS_FIELDS, *EMBEDDING_FIELDS)
     changed: dict[str, Any] = {
         **dict.fromkeys(left_out),
-        "scores": model.shortlist(calibration.scores, calibration.embeddings) if dense is None else dense,
+        "scores": model.shortlist(calibration) if dense is None else dense,
+        "score_type": "logits",
         "class_names": table.class_names,
         "class_weights": table.class_weights,
     }
@@ -172,7 +172,7 @@ def _tested(model: ShortlistReranker, test: ScoreSet) -> _Tested:
     if test.labels is None:
         raise InputError("the test set has no labels, but a report needs them; pass ScoreSet(scores, labels)")
     table = model.state.correction.table
-    shortlist = model.shortlist(test.scores, test.embeddings)
+    shortlist = model.shortlist(test)
     labels = label_ids(test.labels, len(test), table.n_classes, table.class_names)
     groups = None if test.groups is None else check_group_codes(test.groups, "groups", len(test))
     return _Tested(shortlist, labels, groups)
@@ -194,9 +194,8 @@ def _check_rows(rows: Sequence[int], n_rows: int) -> None:
 
 def _dense(model: ShortlistReranker, rows: ScoreSet) -> AnyArray | None:
     """Return the scores of all classes, in the order of the model's classes, or None if there are only shortlists."""
-    if isinstance(rows.scores, Shortlist):
-        return None
-    return np.atleast_2d(np.asarray(align_columns(rows.scores, model.state.correction.table.class_names)))
+    scores = model.log_scores(rows)
+    return None if isinstance(scores, Shortlist) else np.atleast_2d(scores)
 
 
 def _titled(model: ShortlistReranker, titles: Mapping[str, str] | None) -> ShortlistReranker:
@@ -219,11 +218,8 @@ def _deep(dense: AnyArray | None, evidence: Evidence | NotApplicable) -> Shortli
 
 def _diagnosed(
     model: ShortlistReranker, inputs: CheckInputs, given: Diagnosis | None, draws: int, progress: bool
-) -> tuple[Diagnosis, CalibrationSet, tuple[str, ...]]:
-    """Diagnose the calibration rows.  If there are very many, ``auto`` uses a sample, and a note says so.
-
-    Returns the diagnosis, the rows on which ``auto`` chose, and the note.
-    """
+) -> tuple[Diagnosis, tuple[str, ...]]:
+    """Diagnose the calibration rows.  If there are very many, ``auto`` uses a sample, and a note says so."""
     calibration, random_state = inputs.calibration, inputs.random_state
     n_rows = len(calibration.labels)
     if given is not None:
@@ -232,7 +228,8 @@ def _diagnosed(
                 f"diagnosis was made on {given.n_rows} rows, but calibration has {n_rows}; "
                 "pass the diagnosis of these rows, or leave it out"
             )
-        return replace(given, checks=run_checks(inputs)), calibration, ()
+        checks = run_checks(inputs)
+        return replace(given, checks=checks, verdict=judge_auto(given.measured_on, given.auto, checks=checks)), ()
     auto = model.auto_ if isinstance(model, Reranker) and model.terms is None else None
     if auto is not None and (auto.folds is None or len(auto.folds) != n_rows):
         auto = None
@@ -244,7 +241,7 @@ def _diagnosed(
         share = f"{len(sample.labels):,} of {n_rows:,} calibration rows"
         note = (f"The diagnosis below is based on a random sample of {share}. All other numbers use all rows.",)
     with progress_bar("diagnosing", STEPS, show=progress) as step:
-        return diagnose_checked(inputs, draws, step, auto, sample), sample or calibration, note
+        return diagnose_checked(inputs, draws, step, auto, sample), note
 
 
 def _other_rows(model: ShortlistReranker, calibration: CalibrationSet) -> tuple[str, ...]:
@@ -286,8 +283,8 @@ def _pictures(
         of_evidence["by_frequency"],
         of_evidence["frontier"],
         class_charts.offsets(model),
-        pair_charts.gap_closed(diagnosis, calibration),
-        pair_charts.quintiles(diagnosis, calibration),
+        pair_charts.gap_closed(diagnosis),
+        pair_charts.quintiles(diagnosis),
         of_evidence["coverage"],
         of_evidence["reliability"],
     ]

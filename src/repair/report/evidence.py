@@ -11,6 +11,7 @@ from repair._utils.lazy import lazy
 from repair.data.calibration_set import CalibrationSet
 from repair.data.ranking import Ranking
 from repair.data.shortlist import Shortlist
+from repair.diagnosis.measured_rows import Basis, MeasuredRows
 from repair.evaluation.cross_fitting import CrossFit, HeldOutPart
 from repair.evaluation.head_tail_frontier import Frontier, frontier_of_hits, stratum_weights
 from repair.evaluation.metrics import hit_rate
@@ -45,6 +46,8 @@ class Evidence:
         Name of these rows in a sentence: "test rows" or "held-out calibration rows".
     dial : float, "macro" or None
         Dial to rank with.  None means the dial of each model.
+    calibration : CalibrationSet or None
+        The calibration rows if these are such rows, or None if they are test rows.
     """
 
     shortlist: Shortlist
@@ -56,6 +59,7 @@ class Evidence:
     basis: str
     noun: str
     dial: float | str | None = None
+    calibration: CalibrationSet | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -94,6 +98,21 @@ class Evidence:
     def hits_after(self) -> FloatArray:
         """1 on rows where the models put the true class first, else 0."""
         return self.changes.hits_after
+
+    @property
+    def folds(self) -> int | None:
+        """Number of folds in which the rows were held out, or None for test rows."""
+        return None if self.calibration is None else len(self.parts)
+
+    @lazy
+    def measured_rows(self) -> MeasuredRows:
+        """Return what a verdict on these rows needs."""
+        groups, n_rows = self.groups, len(self)
+        covered = int((self.before.positions(self.labels) >= 0).sum())
+        n_groups = None if groups is None else number_of_units(n_rows, groups)
+        basis = Basis(n_rows, covered, n_groups, self.folds)
+        of_rows = (self.hits_before, self.hits_after, self.labels, self.weights, groups)
+        return MeasuredRows(*of_rows, self.counts, basis, calibration=self.calibration)
 
     @property
     def rare(self) -> BoolArray:
@@ -174,6 +193,7 @@ def on_held_out_rows(
         f"{describe_weights(calibration.importance, groups)}",
         "held-out calibration rows",
         dial,
+        calibration,
     )
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from repair._utils.json import plain
 from repair._utils.version import __version__
 from repair.diagnosis.checks import Check
-from repair.diagnosis.diagnose import FIX_FIRST
 from repair.errors import MissingExtraError
 from repair.report.charts import charts_of
 from repair.report.class_charts import ClassRows
@@ -36,8 +35,11 @@ SCRIPTS = ("page.js", "charts.js", "classes.js", "explorer.js")
 MARKS = {"error": "!", "warning": "!", "information": "i", "passed": "✓", "not applicable": "–"}
 #: Charts that need the whole width of the page, and the one that takes it if another would stand alone on its line.
 WIDE, WIDENED = ("pairs",), "long_tail"
-#: What the verdict and the diagnosis rest on, as keys of pictures.
-RESTS_ON = {"verdict": ("by_frequency", "coverage"), "diagnosis": ("gap_closed", "pairs", "quintiles")}
+#: What the verdict and the diagnosis rest on, as keys of pictures and of other sections.
+RESTS_ON = {
+    "verdict": ("by_frequency", "coverage", "classes"),
+    "diagnosis": ("gap_closed", "pairs", "quintiles", "checks"),
+}
 
 
 def as_html(content: Content) -> str:
@@ -133,21 +135,28 @@ def _navigation(content: Content) -> str:
 def _verdict(content: Content, mark: Marker) -> str:
     words = content.words
     alarms = "".join(f"<li>{_with_link(text)}</li>" for text in words.alarms)
-    alarm = f'<div class="alarm"><p>{escape(FIX_FIRST)}</p><ul>{alarms}</ul></div>'
+    alarm = f'<div class="alarm"><ul>{alarms}</ul></div>'
     mark.start()
     return "\n".join(
         [
             alarm if words.alarms else "",
-            f'<p class="headline">{escape(words.headline)}.</p>',
-            _paragraphs(words.sentences, mark),
+            f'<p class="headline">{escape(words.headline)}</p>',
             f'<h3 class="tiles-title">{mark(words.tiles_title)}</h3>' if words.tiles_title else "",
             f'<ul class="tiles">{"".join(_tile(tile, mark) for tile in words.tiles)}</ul>' if words.tiles else "",
             f'<p class="basis">Computed on: {mark(words.tiles_basis)}</p>' if words.tiles_basis else "",
-            _links("verdict", content, [("classes", content.classes.title)] if words.tiles else []),
-            f'<div class="advice"><h3>{mark("Diagnosis")}: which correction the calibration rows support</h3>'
-            f"{_paragraphs(words.advice, mark)}{_links('diagnosis', content, [('checks', 'Checks')])}"
-            f'{f"""<p class="basis">{mark(words.advice_basis)}</p>""" if words.advice_basis else ""}</div>',
+            _paragraphs(words.sentences, mark),
+            _links(content, ("verdict",) if words.advice else ("verdict", "diagnosis")),
+            _advice(content, mark) if words.advice else "",
         ]
+    )
+
+
+def _advice(content: Content, mark: Marker) -> str:
+    words = content.words
+    return (
+        f'<div class="advice"><h3>{mark("Diagnosis")}: which correction the calibration rows support</h3>'
+        f"{_paragraphs(words.advice, mark)}{_links(content, ('diagnosis',))}"
+        f'{f"""<p class="basis">{mark(words.advice_basis)}</p>""" if words.advice_basis else ""}</div>'
     )
 
 
@@ -157,11 +166,12 @@ def _with_link(alarm: str) -> str:
     return f'<a href="#{escape(code)}">{escape(code)}</a> {escape(rest)}'
 
 
-def _links(part: str, content: Content, more: list[tuple[str, str]]) -> str:
-    """Return links to what a part of the verdict rests on."""
-    drawn = {picture.key: picture.title for picture in content.pictures if not picture.reason}
-    targets = [(key, drawn[key]) for key in RESTS_ON[part] if key in drawn] + more
-    links = " · ".join(f'<a href="#{key}">{escape(title)}</a>' for key, title in targets)
+def _links(content: Content, parts: Sequence[str]) -> str:
+    """Return links to what these parts of the verdict rest on."""
+    titles = {picture.key: picture.title for picture in content.pictures if not picture.reason}
+    titles |= {"checks": "Checks"} | ({"classes": content.classes.title} if content.words.tiles else {})
+    targets = [key for part in parts for key in RESTS_ON[part] if key in titles]
+    links = " · ".join(f'<a href="#{key}">{escape(titles[key])}</a>' for key in targets)
     return f'<p class="rests">Rests on: {links}</p>' if targets else ""
 
 

@@ -11,10 +11,10 @@ from repair._utils.text_tables import minus_signs
 from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.diagnose import Diagnosis
 from repair.diagnosis.expected import ExpectedContradictions
-from repair.evaluation.held_out_gain import gain_where
 from repair.report.picture import Picture, missing, number, percent, points
 from repair.stats.folds import FOLDS
 from repair.stats.not_applicable import NotApplicable
+from repair.stats.paired_gains import paired_gain
 from repair.stats.row_weights import describe_weights
 
 __all__ = ["gap_closed", "is_excess", "pairs", "quintiles"]
@@ -23,23 +23,22 @@ MOST_PAIRS = 6
 #: Level of the test for more contradictory pairs than by chance.
 LEVEL = 0.05
 HISTOGRAM_BINS = 24
-MODES = {"classwise": "offsets only", "separable": "class-separable terms", "pairwise": "pairwise terms"}
+MODES = {"classwise": "offsets only", "separable": "offsets, temperature, count slope", "pairwise": "pairwise terms"}
 
 
-def gap_closed(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
+def gap_closed(diagnosis: Diagnosis) -> Picture:
     """Show the share of the recoverable gap that each kind of correction closes on held-out rows."""
     title = "How much of the gap each kind of correction closes"
-    held = diagnosis.held_out
+    held, calibration = diagnosis.held_out, diagnosis.measured_on
     if isinstance(held, NotApplicable):
         return missing("gap_closed", title, held.reason)
     total = float(calibration.importance.sum())
     gap = float(calibration.importance @ (calibration.covered - held.hits["base"])) / total
     if gap <= 0:
         return missing("gap_closed", title, "There is no gap to close: the base order is right on every covered row")
-    everywhere = np.ones(len(calibration.labels), dtype=bool)
     values: list[dict[str, Any]] = []
     for mode, name in MODES.items():
-        gain = gain_where(held.hits[mode] - held.hits["base"], everywhere, calibration)
+        gain = paired_gain(held.hits[mode] - held.hits["base"], calibration.importance, calibration.groups)
         low, high = gain.interval()
         values.append({"name": name, "closed": gain.gain / gap, "low": low / gap, "high": high / gap})
     if not any(bar["low"] or bar["high"] for bar in values):
@@ -61,10 +60,10 @@ def gap_closed(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
     )
 
 
-def quintiles(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
+def quintiles(diagnosis: Diagnosis) -> Picture:
     """Show how much pairwise terms help rare classes, by threshold dispersion."""
     title = "Where pairwise terms help: quintile gains"
-    gains = diagnosis.quintiles
+    gains, measured_on = diagnosis.quintiles, diagnosis.measured_on
     if isinstance(gains, NotApplicable):
         return missing("quintiles", title, gains.reason)
     values: list[dict[str, Any]] = []
@@ -87,8 +86,8 @@ def quintiles(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
         "Rare classes are divided into fifths by how much the score gap to their rivals varies between rows. Compared "
         f"with offsets alone, pairwise terms change Hit@1 by {points(values[0]['gain'])} points in Q1, where the gap "
         f"varies least, and by {points(values[-1]['gain'])} points in Q5, where the theory expects the largest gain.",
-        f"The covered rows of rare classes among {_rows(calibration)}, each held out in one of {FOLDS} folds."
-        f"{describe_weights(calibration.importance, calibration.groups)}",
+        f"Covered rows of rare classes among {_rows(measured_on)}, each held out in one of {FOLDS} folds."
+        f"{describe_weights(measured_on.importance, measured_on.groups)}",
         {"values": values},
         ("quintile", "threshold dispersion", "classes", "rows", "change of Hit@1", "95 % interval"),
         [

@@ -14,7 +14,7 @@ from repair.report.evidence import Evidence
 from repair.report.picture import Picture, missing, number, percent, points
 from repair.rerankers.base import ShortlistReranker
 from repair.stats.paired_gains import PairedGain
-from repair.stats.strata import rare_classes
+from repair.stats.strata import class_strata
 
 __all__ = ["BEFORE", "TITLES", "by_frequency", "coverage", "frontier", "reliability"]
 
@@ -79,7 +79,7 @@ def by_frequency(changes: Changes, title: str = TITLES["by_frequency"], about: s
 def _bins(counts: FloatArray) -> list[tuple[IntArray, str]]:
     """Divide rare and frequent classes into bins by frequency, rarest first.  Bins with the same range are merged."""
     order = np.argsort(counts, kind="stable").astype(np.int32)
-    n_rare = int(rare_classes(counts).sum())
+    n_rare = int(class_strata(counts).classes["rare"].sum())
     n_low, n_high = next((low, high) for fewest, low, high in BINS if len(counts) >= fewest)
     parts = [(part, "rare") for part in np.array_split(order[:n_rare], n_low)]
     parts += [(part, "frequent") for part in np.array_split(order[n_rare:], n_high)]

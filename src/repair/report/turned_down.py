@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from repair.data.calibration_set import CalibrationSet
-from repair.model.tuning_records import AutoChoice, CandidateResult
+from repair.diagnosis.diagnose import Diagnosis
+from repair.diagnosis.judging import in_question
 from repair.report.changes import Changes
-from repair.rerankers.methods import title_of
 from repair.stats.folds import FOLDS
 from repair.stats.row_weights import describe_weights
 
 __all__ = ["TurnedDown", "turned_down"]
-
-#: The base order is the first candidate of ``auto``.  Only so many of the last ones can be chosen.
-CHOOSABLE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,41 +31,21 @@ class TurnedDown:
     changes: Changes
 
 
-def turned_down(auto: AutoChoice, calibration: CalibrationSet) -> TurnedDown | None:
-    """Return the correction that ``auto`` would have chosen next, or None if it did not keep the base order.
-
-    That is the one under which the held-out labels are most likely.  The one with the largest gain in
-    accuracy would look better than it is, because it is the largest of several.
-
-    Parameters
-    ----------
-    auto : AutoChoice
-    calibration : CalibrationSet
-        The rows on which ``auto`` chose.
-    """
-    best = max(auto.candidates[1:][-CHOOSABLE:], key=_likelihood, default=None)
-    if not auto.chosen.keeps_base or best is None or len(best.hits) != len(calibration.labels):
+def turned_down(diagnosis: Diagnosis) -> TurnedDown | None:
+    """Return the correction that the verdict of a diagnosis turned down, or None if there is none."""
+    candidate = in_question(diagnosis.auto)
+    if not diagnosis.auto.chosen.keeps_base or diagnosis.auto.gain is None or candidate is None:
         return None
-    n_rows = len(calibration.labels)
+    calibration = diagnosis.measured_on
     changes = Changes(
         calibration.labels,
         calibration.importance,
         calibration.groups,
         np.asarray(calibration.class_counts),
-        np.asarray(auto.candidates[0].hits, dtype=np.float64),
-        np.asarray(best.hits, dtype=np.float64),
-        f"{n_rows:,} calibration rows. Each is ranked by a copy of the correction that was fitted without it ({FOLDS} "
-        f"folds).{describe_weights(calibration.importance, calibration.groups)}",
+        np.asarray(diagnosis.auto.candidates[0].hits, dtype=np.float64),
+        np.asarray(candidate.hits, dtype=np.float64),
+        f"{len(calibration.labels):,} calibration rows. Each is ranked by a copy of the correction that was fitted "
+        f"without it ({FOLDS} folds).{describe_weights(calibration.importance, calibration.groups)}",
         "held-out calibration rows",
     )
-    return TurnedDown(_name(best), changes)
-
-
-def _likelihood(candidate: CandidateResult) -> float:
-    assert candidate.log_likelihood is not None
-    return candidate.log_likelihood.gain
-
-
-def _name(candidate: CandidateResult) -> str:
-    title = title_of(candidate.mode)
-    return f"{title} with few terms (temperature, logit adjustment and class offsets)" if candidate.few_terms else title
+    return TurnedDown(diagnosis.verdict.correction, changes)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
-from repair.model.adjustments import dial_text
-from repair.report.changes import Changes
+from repair.diagnosis.judging import judge
+from repair.diagnosis.measured_rows import StratumGain
+from repair.diagnosis.verdict import Verdict
+from repair.model.adjustments import MACRO, dial_text
 from repair.report.evidence import Evidence
 from repair.report.picture import number, percent, points
 from repair.report.turned_down import TurnedDown
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import title_of
 from repair.stats.not_applicable import NotApplicable
-from repair.stats.paired_gains import PairedGain
 from repair.stats.row_weights import describe_weights
 
-__all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize"]
+__all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize", "verdict_on"]
 
 DECISION_SUPPORT = (
     "This is decision support: it orders candidates and shows why they are in this order. It does not decide. Its "
@@ -54,20 +55,23 @@ class Words:
 
     Attributes
     ----------
+    verdict : Verdict
+        The decision and its numbers.  Everything below is taken from it.
     headline : str
     sentences : tuple of str
-        What changed on held-out rows.
+        What changed, what the verdict rests on, and what would change it.
     advice : tuple of str
-        The verdict of the diagnosis: which correction the calibration rows support.
+        The verdict of the diagnosis, if it is about other rows or another correction.
     advice_basis : str
-        How the numbers of the advice differ from the others, or '' if they are the same.
+        What the advice is about, and what the other numbers are about, or '' without advice.
     alarms : tuple of str
-        Failed checks of severity "error", which make all numbers unreliable.  They are shown first.
+        Failed checks that make the numbers unreliable.  They are shown first.
     tiles : tuple of Tile
     tiles_title, tiles_basis : str
         What the tiles are about, if not about the model: the correction that was turned down, and on which rows.
     """
 
+    verdict: Verdict
     headline: str
     sentences: tuple[str, ...]
     advice: tuple[str, ...]
@@ -80,48 +84,58 @@ class Words:
 
 def summarize(
     model: ShortlistReranker,
+    verdict: Verdict,
     evidence: Evidence | NotApplicable,
     diagnosis: Diagnosis,
     notes: tuple[str, ...],
     turned: TurnedDown | None = None,
 ) -> Words:
-    """Return the verdict: whether the model helps, and which classes gain and lose."""
-    alarms = tuple(
-        f"{check.code} {check.title}: {check.explanation} {check.remedy}"
-        for check in diagnosis.failed
-        if check.severity == "error"
-    )
-    advice = tuple(map(minus_signs, str(diagnosis.verdict).splitlines()))
-    if isinstance(evidence, NotApplicable):
-        return Words("Too few rows to measure a gain", (f"{_capital(evidence.reason)}.", *notes), advice, alarms, ())
-    gain = evidence.gain(np.ones(len(evidence), dtype=bool))
-    assert isinstance(gain, PairedGain)
-    words = Words(
-        _headline(evidence, gain),
-        (*_changes(model, evidence), *notes),
+    """Return the verdict in words: whether the model helps, and which classes gain and lose."""
+    changes = () if isinstance(evidence, NotApplicable) else (_changes(model, evidence),)
+    # The numbers are those of the verdict.  If the model has no correction, they are those of the one turned down.
+    shown = verdict if turned is None else diagnosis.verdict
+    support = _support(verdict, stated=() if turned is None else (str(shown.basis),))
+    advice: tuple[str, ...] = ()
+    if diagnosis.verdict not in (verdict, shown):
+        advice = (minus_signs(diagnosis.verdict.headline), *_support(diagnosis.verdict, stated=support))
+    return Words(
+        verdict,
+        minus_signs(verdict.headline),
+        (*changes, *support, *notes),
         advice,
-        alarms,
-        _tiles(evidence.changes),
-        advice_basis=_advice_basis(model, evidence, diagnosis),
+        tuple(map(str, verdict.errors)),
+        () if shown.overall is None else tuple(map(_tile, (shown.overall, *shown.strata))),
+        "" if turned is None else f"What the correction that was turned down would change: {turned.name}",
+        "" if turned is None else turned.changes.basis,
+        _advice_basis(verdict, diagnosis.verdict) if advice else "",
     )
-    if turned is None:
-        return words
-    title = f"What the correction that was turned down would change: {turned.name}"
-    return replace(words, tiles=_tiles(turned.changes), tiles_title=title, tiles_basis=turned.changes.basis)
 
 
-def _advice_basis(model: ShortlistReranker, evidence: Evidence, diagnosis: Diagnosis) -> str:
-    """Return what the diagnosis is about, if not about the same model on the same rows as the rest of the page."""
-    chosen, on = title_of(diagnosis.auto.chosen.mode), "held-out calibration rows"
-    same_rows, same_model = evidence.noun == on, model.auto_ is not None
-    if same_rows and same_model:
+def verdict_on(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis) -> Verdict:
+    """Return the verdict on the model.  It is that of the diagnosis if that is about the same model and rows."""
+    auto = model.auto_ is not None and model.auto_ is diagnosis.auto
+    if isinstance(evidence, NotApplicable):
+        return diagnosis.verdict if auto else judge(None, model.mode_, problem=evidence.reason, checks=diagnosis.checks)
+    dial = model.dial_ if evidence.dial is None else evidence.dial
+    kept = auto and diagnosis.auto.chosen.keeps_base and dial == 0.0
+    same = auto and evidence.folds is not None and model.head_loss_ is None and evidence.dial is None and dial != MACRO
+    if kept or same:
+        return diagnosis.verdict
+    return judge(evidence.measured_rows, model.mode_, checks=diagnosis.checks, macro=dial == MACRO)
+
+
+def _support(verdict: Verdict, stated: Sequence[str]) -> tuple[str, ...]:
+    """Return what a verdict rests on, without its errors and without what is `stated` elsewhere."""
+    sentences = map(minus_signs, verdict.sentences[len(verdict.errors) :])
+    return tuple(sentence for sentence in sentences if sentence not in stated)
+
+
+def _advice_basis(verdict: Verdict, of_diagnosis: Verdict) -> str:
+    """Return what the diagnosis is about, and what the rest of the page is about."""
+    if verdict.basis is None or of_diagnosis.basis is None:
         return ""
-    other = f"{chosen}, which mode auto chooses here" if not same_model else "the same choice"
-    return f"This is about {other}, on {on}. The numbers above are about {mode_title(model)} on {evidence.noun}."
-
-
-def _tiles(changes: Changes) -> tuple[Tile, ...]:
-    return tuple(_tile(name, changes, which) for name, which in changes.strata.items())
+    described = (f"{which.correction} on {which.basis.noun}" for which in (of_diagnosis, verdict) if which.basis)
+    return "This is about {}. The numbers above are about {}.".format(*described)
 
 
 def mode_title(model: ShortlistReranker) -> str:
@@ -129,80 +143,29 @@ def mode_title(model: ShortlistReranker) -> str:
     return title_of(model.mode_)
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _headline(evidence: Evidence, gain: PairedGain) -> str:
-    if (evidence.after.order[:, 0] == 0).all():
-        return "The base order is kept"
-    strata = {"rare": evidence.gain(evidence.rare), "frequent": evidence.gain(evidence.frequent)}
-    signs = {name: _sign(one) for name, one in strata.items()}
-    losers = [name for name, sign in signs.items() if sign < 0]
-    if _sign(gain) > 0 and losers:  # never only that it helps if some classes lose
-        return f"Overall accuracy improves, but {losers[0]} classes lose"
-    if _sign(gain) > 0:
-        return "The correction helps: the true class comes first more often"
-    if _sign(gain) < 0:
-        return "The correction hurts: the true class comes first less often"
-    changes = [f"{name} classes {'gain' if sign > 0 else 'lose'}" for name, sign in signs.items() if sign]
-    if not changes:
-        return "No measurable difference"
-    return _capital(f"{' and '.join(changes)}; no measurable change overall")
-
-
-def _sign(gain: PairedGain | NotApplicable) -> int:
-    """Return 1 or −1 if the 95 % interval lies above or below zero, else 0."""
-    if isinstance(gain, NotApplicable):
-        return 0
-    low, high = gain.interval()
-    return int(low > 0) - int(high < 0)
-
-
-def _changes(model: ShortlistReranker, evidence: Evidence) -> list[str]:
+def _changes(model: ShortlistReranker, evidence: Evidence) -> str:
     changes = evidence.changes
     rows = f"{len(changes):,} {changes.noun}"
     weighed = describe_weights(changes.weights, changes.groups)
-    everything = np.ones(len(changes), dtype=bool)
-    shares = [percent(changes.mean(hits, everything)) for hits in (changes.hits_before, changes.hits_after)]
+    everywhere = np.ones(len(changes), dtype=bool)
+    before, after = (percent(changes.mean(hits, everywhere)) for hits in (changes.hits_before, changes.hits_after))
     if evidence.keeps_base:
-        return [f"The base order puts the true class first on {shares[0]} of {rows}.{weighed}"]
-    sentences = [
-        f"{mode_title(model)} puts the true class first on {shares[1]} of {rows}, the base order on {shares[0]}. "
+        return f"The base order puts the true class first on {before} of {rows}.{weighed}"
+    return (
+        f"{mode_title(model)} puts the true class first on {after} of {rows}, the base order on {before}. "
         f"{changes.fixed:,} rows were fixed and {changes.broken:,} broken.{weighed}"
-    ]
-    by_stratum = [
-        _stratum_change(title, changes.gain(which)) for title, which in changes.strata.items() if title != "All rows"
-    ]
-    return [*sentences, " ".join(sentence for sentence in by_stratum if sentence)]
+    )
 
 
-def _stratum_change(name: str, gain: PairedGain | NotApplicable) -> str:
-    """Return a sentence about the gain of a stratum, or about its absence if the interval contains zero."""
-    if isinstance(gain, NotApplicable):
-        return ""
-    low, high = gain.interval()
-    interval = f"95 % interval {points(low)} to {points(high)}"
-    if _sign(gain):
-        return f"{name} {'gain' if _sign(gain) > 0 else 'lose'} {abs(100 * gain.gain):.1f} points ({interval})."
-    return f"{name} show no measurable change ({points(gain.gain)} points, {interval})."
-
-
-def _tile(name: str, changes: Changes, which: BoolArray) -> Tile:
-    gain = changes.gain(which)
-    before, after = (changes.mean(hits, which) for hits in (changes.hits_before, changes.hits_after))
-    if isinstance(gain, NotApplicable):
-        return Tile(name, percent(before), percent(after), "–", gain.reason, "level")
-    low, high = gain.interval()
-    direction = ("level", "up", "down")[_sign(gain)]
-    n_rows = f"{int(which.sum()):,} rows"
+def _tile(measured: StratumGain) -> Tile:
+    low, high = measured.gain.interval()
     return Tile(
-        name,
-        percent(before),
-        percent(after),
-        f"{points(gain.gain)} points",
-        f"95 % interval {points(low)} to {points(high)}, {n_rows}",
-        direction,
+        measured.title,
+        percent(measured.before),
+        percent(measured.after),
+        f"{points(measured.gain.gain)} points",
+        f"95 % interval {points(low)} to {points(high)}, {measured.rows:,} rows",
+        ("level", "up", "down")[measured.direction],
     )
 
 

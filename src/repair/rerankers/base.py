@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from os import PathLike
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,15 +27,19 @@ from repair.model.explanation import Explanation, explain_row
 from repair.model.fingerprint import Fingerprint
 from repair.model.state import FittedState
 from repair.persistence.model_file import ModelFile, write_model
-from repair.rerankers.fitted_attributes import FittedAttributes
+from repair.rerankers.beliefs import Beliefs
+from repair.rerankers.one_row import OneRowReranking
 from repair.validation.checks import as_array, check_count
 from repair.validation.names import align_columns
 from repair.validation.row_index import align_rows
 
-__all__ = ["ShortlistReranker"]
+__all__ = ["Scores", "ShortlistReranker"]
+
+#: What `fit` and `rerank` take.
+Scores: TypeAlias = "ArrayLike | Shortlist | ScoreSet"
 
 
-class ShortlistReranker(FittedAttributes):
+class ShortlistReranker(OneRowReranking):
     """Base class of all rerankers: ``fit``, ``rerank``, ``predict``, ``predict_proba``, ``explain``, ``save``.
 
     A subclass implements ``learn``, which fits on a calibration set.  Its parameters are the arguments
@@ -67,7 +71,7 @@ class ShortlistReranker(FittedAttributes):
         return False
 
     def fit(
-        self, scores: ArrayLike | Shortlist | ScoreSet, labels: ArrayLike | None = None, *, progress: bool = False,
+        self, scores: Scores, labels: ArrayLike | None = None, *, progress: bool = False,
         **fields: Any,
     ) -> Self:  # fmt: skip
         """Learn the correction from labelled calibration rows.
@@ -75,9 +79,9 @@ class ShortlistReranker(FittedAttributes):
         Parameters
         ----------
         scores : array_like (n, K), Shortlist, or ScoreSet
-            The frozen classifier's scores: logits or log-probabilities, not probabilities.  If this is
-            an array, the best `n_candidates` classes of each row form its shortlist.  A `ScoreSet`
-            contains labels and all other inputs, so pass nothing else with it.
+            The frozen classifier's scores: logits, log-probabilities or the output of ``predict_proba``
+            (see ``score_type``).  The best `n_candidates` classes of each row form its shortlist.  A
+            `ScoreSet` contains labels and all other inputs, so pass nothing else with it.
         labels : array_like (n,)
             True class ids, or class names if the class names are known.
         progress : bool, default False
@@ -86,7 +90,7 @@ class ShortlistReranker(FittedAttributes):
             Any other information about rows and classes, by the names of the fields of `ScoreSet`:
             ``class_counts``, ``similarity``, ``groups``, ``class_names``, ``class_groups``,
             ``class_weights``, ``weight_norms``, ``sample_weight``, ``embeddings``,
-            ``reference_embeddings``, ``reference_labels``, ``equal_group_weight``.
+            ``reference_embeddings``, ``reference_labels``, ``equal_group_weight``, ``score_type``.
 
         Returns
         -------
@@ -98,7 +102,7 @@ class ShortlistReranker(FittedAttributes):
     def fit_checked(self, calibration: CalibrationSet, *, progress: bool = False) -> Self:
         """Fit on an already validated calibration set."""
         state = self.learn(calibration, progress=progress)
-        self._state = replace(state, fingerprint=Fingerprint.of(calibration))
+        self._state = replace(state, fingerprint=Fingerprint.of(calibration), scale=calibration.scale)
         return self
 
     @property
@@ -121,7 +125,7 @@ class ShortlistReranker(FittedAttributes):
 
     def rerank(
         self,
-        scores: ArrayLike | Shortlist,
+        scores: Scores,
         *,
         embeddings: ArrayLike | None = None,
         dial: float | str | None = None,
@@ -132,9 +136,10 @@ class ShortlistReranker(FittedAttributes):
 
         Parameters
         ----------
-        scores : array_like (n, K), (K,), or Shortlist
+        scores : array_like (n, K), (K,), Shortlist, or ScoreSet
             Base scores of new rows, of the type and on the scale that the model was fitted on.  A warning
-            says so if they are clearly not.
+            or an error says so if they are clearly not.  A model that was fitted on probabilities expects
+            probabilities, and converts them as in the fit.
         embeddings : array_like (n, d) or (d,), optional
             One vector per row.  Needed if the model was fitted with embeddings, ignored otherwise.
         dial : float or "macro", optional
@@ -172,17 +177,19 @@ class ShortlistReranker(FittedAttributes):
 
     def _ranked(self, shortlist: Shortlist, adjustments: Adjustments) -> Ranking:
         correction = self._correction()
-        ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments))
-        names = correction.table.class_names
-        if names is not None:
-            ranking = replace(ranking, class_names=names)
+        ranking = Ranking.from_scorer(
+            shortlist,
+            lambda rows: correction.scores_of(rows, adjustments),
+            correction.table.class_names,
+            self.state.class_counts,
+        )
         if correction.strength != 1.0 or not adjustments.beliefs_only:
-            ranking = replace(ranking, beliefs=_Beliefs(correction, shortlist, adjustments, ranking.order))
+            ranking = replace(ranking, beliefs=Beliefs(correction, shortlist, adjustments, ranking.order))
         return ranking
 
     def predict(
         self,
-        scores: ArrayLike | Shortlist,
+        scores: Scores,
         *,
         embeddings: ArrayLike | None = None,
         dial: float | str | None = None,
@@ -197,11 +204,14 @@ class ShortlistReranker(FittedAttributes):
         best = self.rerank(
             scores, embeddings=embeddings, dial=dial, target_prior=target_prior, class_costs=class_costs
         ).best
-        return self.state.names[best] if self.state.labels_are_names else best.astype(np.int64)
+        if not self.state.labels_are_names:
+            return best.astype(np.int64)
+        names = self.state.names[best]
+        return names.astype(bool) if names.dtype == object and (best >= 0).all() else names
 
     def predict_proba(
         self,
-        scores: ArrayLike | Shortlist,
+        scores: Scores,
         *,
         embeddings: ArrayLike | None = None,
         target_prior: ArrayLike | None = None,
@@ -222,7 +232,7 @@ class ShortlistReranker(FittedAttributes):
 
     def explain(
         self,
-        scores: ArrayLike | Shortlist,
+        scores: Scores,
         *,
         embeddings: ArrayLike | None = None,
         dial: float | str | None = None,
@@ -246,24 +256,29 @@ class ShortlistReranker(FittedAttributes):
         """
         return self._correction().scores(shortlist, self._adjustments(dial, None, None))
 
-    def shortlist(self, scores: ArrayLike | Shortlist, embeddings: ArrayLike | None = None) -> Shortlist:
+    def shortlist(self, scores: Scores, embeddings: ArrayLike | None = None) -> Shortlist:
         """Return the shortlists that this model ranks for new rows, with the row vectors that its terms need.
 
         They can have more than `n_candidates` candidates (see ``ExtendedOptions.n_ranked``).
         """
         state = self.state
         table = state.correction.table
-        embeddings = align_rows({"scores": scores, "embeddings": embeddings}).get("embeddings", embeddings)
-        aligned = align_columns(scores, table.class_names)
-        dense: AnyArray | None = None
-        if isinstance(aligned, Shortlist):
-            shortlist = aligned
+        if isinstance(scores, ScoreSet):
+            embeddings = scores.embeddings if embeddings is None else embeddings
         else:
-            dense = as_array(aligned, "scores")
+            embeddings = align_rows({"scores": scores, "embeddings": embeddings}).get("embeddings", embeddings)
+        given = self.log_scores(scores)
+        dense: AnyArray | None = None
+        if isinstance(given, Shortlist):
+            shortlist = given.first(max(state.width, self.n_candidates))
+        else:
+            dense = given
             adjustment = state.list_adjustment
             if adjustment is not None and dense.shape[-1:] != adjustment.shape:
                 adjustment = None  # the number of classes is wrong, which raises an error below
             shortlist = Shortlist.from_scores(dense, state.width, adjustment=adjustment)
+            if state.scale.converts:
+                shortlist = shortlist.as_converted()
         if shortlist.n_classes != table.n_classes:
             raise InputError(
                 f"scores are over {shortlist.n_classes} classes, but the model was fitted for {table.n_classes}; "
@@ -272,13 +287,24 @@ class ShortlistReranker(FittedAttributes):
         prepared = state.correction.prepared(shortlist, None if dense is None else np.atleast_2d(dense))
         return self._with_vectors(prepared, embeddings)
 
+    def log_scores(self, scores: Scores) -> AnyArray | Shortlist:
+        """Return scores with the classes in the model's order, converted as the calibration scores were."""
+        state = self.state
+        names = state.correction.table.class_names
+        if isinstance(scores, ScoreSet):
+            converted: AnyArray | Shortlist = scores.on_log_scale(state.scale, names).scores  # type: ignore[assignment]
+            return converted
+        aligned = align_columns(scores, names)
+        given = aligned if isinstance(aligned, Shortlist) else as_array(aligned, "scores")
+        return state.scale.apply(given) if state.scale.converts else given
+
     def shortlists_for(self, rows: CalibrationSet) -> Shortlist:
         """Return the shortlists that this model uses for validated rows: its own choice if all scores are known."""
         state, chosen = self.state, rows.shortlist
         width = max(chosen.n_candidates, state.n_ranked)
         if rows.all_scores is not None and (state.list_adjustment is not None or width > chosen.n_candidates):
             own = Shortlist.from_scores(rows.all_scores, width, adjustment=state.list_adjustment)
-            chosen = own.with_embeddings(chosen.embeddings)
+            chosen = own.with_embeddings(chosen.embeddings).as_converted()
         return state.correction.prepared(chosen, rows.all_scores)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -377,23 +403,3 @@ class ShortlistReranker(FittedAttributes):
         self, dial: float | str | None, target_prior: ArrayLike | None, class_costs: ArrayLike | None
     ) -> Adjustments:
         return self.state.adjustments(self.dial_ if dial is None else dial, target_prior, class_costs)
-
-
-@dataclass(frozen=True, eq=False)
-class _Beliefs:
-    """Computes the scores behind the probabilities if these differ from the scores that set the order.
-
-    A dial, class costs and a strength below 1 express preferences about the order.  They do not change
-    how likely a class is, so the probabilities leave them out.
-    """
-
-    correction: Correction
-    shortlist: Shortlist
-    adjustments: Adjustments
-    order: AnyArray
-
-    def __call__(self) -> FloatArray:
-        """Return the scores in the order of the ranking."""
-        full_strength = replace(self.correction, strength=1.0)
-        scores = full_strength.scores(self.shortlist, self.adjustments.probabilities_only())
-        return np.take_along_axis(scores, self.order, axis=1)

@@ -34,7 +34,8 @@ class FittedAttributes:
     def classes_(self) -> AnyArray:
         """The classes in the order of the score columns, as names if the labels were names, else as ids."""
         if self.state.labels_are_names:
-            return self.state.names[:-1]
+            names = self.state.names[:-1]
+            return names.astype(bool) if names.dtype == object else names
         return np.arange(self.state.correction.table.n_classes)
 
     @property
@@ -101,8 +102,7 @@ class FittedAttributes:
     @property
     def class_counts_(self) -> FloatArray:
         """Training examples per class if they were given, else calibration rows per class."""
-        given = self.state.correction.table.class_counts
-        return read_only(self.state.label_counts if given is None else given)
+        return read_only(self.state.class_counts)
 
     @property
     def unseen_classes_(self) -> IntArray:

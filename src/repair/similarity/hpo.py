@@ -4,6 +4,7 @@ A term implies all its ancestors: a patient with a generalized seizure has a sei
 comparison here first adds the ancestors, and two diseases can share terms at every level.
 """
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from repair._utils.arrays import FloatArray
 from repair.errors import InputError
 from repair.similarity.ontology import Ontology, built_hpo3
-from repair.similarity.reading import read_text
+from repair.similarity.reading import file_of, read_text
 from repair.similarity.sets import check_sets, jaccard, weighted_jaccard
 
 __all__ = [
@@ -26,7 +27,10 @@ __all__ = [
     "read_annotations",
 ]
 
-ANNOTATIONS_FILE = "disease_annotations.jsonl.gz"
+#: Files with annotations that are looked for in a folder, gzip-compressed or not.
+ANNOTATIONS_FILES = ("disease_annotations.jsonl", "phenotype.hpoa")
+#: Columns of phenotype.hpoa.
+HPOA_COLUMNS = ("database_id", "qualifier", "hpo_id", "frequency", "aspect")
 PHENOTYPIC_ABNORMALITY = "HP:0000118"
 #: The HPO frequency term "excluded": the disease does not have the phenotype.
 EXCLUDED = "HP:0040285"
@@ -41,9 +45,11 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
     Parameters
     ----------
     path : path
-        The file, gzip-compressed or not, or a folder that contains ``disease_annotations.jsonl.gz``.
-        Each line is a JSON object with ``id`` and ``hpo``, a list of pairs of term id and
-        frequency, both as text.
+        The file, gzip-compressed or not, or a folder that contains ``phenotype.hpoa`` or
+        ``disease_annotations.jsonl.gz``.  ``phenotype.hpoa`` is the file that HPO publishes.  Of it,
+        annotations that say NOT are left out, and those that are no phenotypes (inheritance, onset).
+        In the other file, each line is a JSON object with ``id`` and ``hpo``, a list of pairs of term id
+        and frequency, both as text.
 
     Returns
     -------
@@ -57,8 +63,11 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
     >>> read_annotations(path)
     {'OMIM:1': ('HP:0001250',)}
     """
+    text = read_text(file_of(path, ANNOTATIONS_FILES))
+    if not text.lstrip().startswith("{"):
+        return _of_hpoa(text, path)
     annotations: dict[str, tuple[str, ...]] = {}
-    for number, line in enumerate(read_text(path, ANNOTATIONS_FILE).split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -71,6 +80,24 @@ def read_annotations(path: "str | PathLike[str]") -> dict[str, tuple[str, ...]]:
                 'expected {"id": …, "hpo": [[term, frequency], …]}'
             ) from None
     return annotations
+
+
+def _of_hpoa(text: str, path: object) -> dict[str, tuple[str, ...]]:
+    """Return the phenotypes of each disease in phenotype.hpoa, without those that a disease does not have."""
+    lines = csv.DictReader((line for line in text.splitlines() if not line.startswith("#")), delimiter="\t")
+    missing = [column for column in HPOA_COLUMNS if column not in (lines.fieldnames or ())]
+    if missing:
+        raise InputError(
+            f"{path} is not a file of annotated diseases: it has no column {' and no '.join(map(repr, missing))}; "
+            "expected phenotype.hpoa of 2021 or later, or one JSON object per line"
+        )
+    annotations: dict[str, dict[str, None]] = {}
+    for number, line in enumerate(lines, 1):
+        if None in line.values():
+            raise InputError(f"annotation {number} of {path} is cut; check that the download is complete")
+        if line["aspect"] == "P" and line["qualifier"] != "NOT" and not _is_never(line["frequency"]):
+            annotations.setdefault(line["database_id"], {})[line["hpo_id"]] = None
+    return {disease: tuple(terms) for disease, terms in annotations.items()}
 
 
 def annotations_from_hpo3(*, phenotypes_only: bool = True) -> dict[str, tuple[str, ...]]:

@@ -7,12 +7,14 @@ from os import PathLike
 from typing import Any
 
 from repair.errors import InputError, MissingExtraError
-from repair.similarity.reading import read_text
+from repair.similarity.ontology_files import terms_of_graphs, terms_of_obo
+from repair.similarity.reading import file_of, read_text
 from repair.validation.checks import check_choice
 
 __all__ = ["Ontology", "built_hpo3"]
 
-TERMS_FILE = "hpo_terms.json.gz"
+#: Files with terms that are looked for in a folder, gzip-compressed or not.
+TERMS_FILES = ("hpo_terms.json", "hp.obo", "hp.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +56,14 @@ class Ontology:
 
     @classmethod
     def read(cls, path: "str | PathLike[str]") -> "Ontology":
-        """Read the terms from a JSON file, gzip-compressed or not.
+        """Read the terms from a file, gzip-compressed or not.
 
         Parameters
         ----------
         path : path
-            The file, or a folder that contains ``hpo_terms.json.gz``.  The file is an object with
-            ``version``, ``terms`` (from id to name and list of parents) and ``replaced`` (from old
-            id to current id).
+            The file, or a folder that contains ``hp.obo``, ``hp.json`` or ``hpo_terms.json.gz``.  The first
+            two are the files that HPO publishes.  The last is an object with ``version``, ``terms`` (from id
+            to name and list of parents) and ``replaced`` (from old id to current id).
 
         Returns
         -------
@@ -75,17 +77,21 @@ class Ontology:
         >>> Ontology.read(path)
         Ontology(2 terms, 0 replaced, release 'v1')
         """
-        text = read_text(path, TERMS_FILE)
+        text = read_text(file_of(path, TERMS_FILES))
+        if text.startswith("format-version"):
+            return cls(*terms_of_obo(text))
         try:
             content = json.loads(text)
+            if "graphs" in content:
+                return cls(*terms_of_graphs(content))
             parents = {term: tuple(ids) for term, (_, ids) in content["terms"].items()}
             return cls(parents, dict(content["replaced"]), str(content["version"]))
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"{path} is not a file of ontology terms ({type(error).__name__}: {error}); "
-                'expected {"version": …, "terms": {id: [name, [parents]]}, "replaced": {id: id}}'
+                f"{path} is not a file of ontology terms ({type(error).__name__}: {error}); expected hp.obo, hp.json "
+                'or {"version": …, "terms": {id: [name, [parents]]}, "replaced": {id: id}}'
             ) from None
 
     @classmethod

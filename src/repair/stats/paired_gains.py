@@ -11,7 +11,15 @@ from repair._utils.parallel import row_blocks
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.row_weights import renumbered
 
-__all__ = ["PairedGain", "bootstrap_ratios", "gain_of_weighted_rows", "holm", "paired_gain", "sign_test"]
+__all__ = [
+    "PairedGain",
+    "bootstrap_ratios",
+    "gain_of_weighted_rows",
+    "holm",
+    "paired_gain",
+    "sign_test",
+    "signed_points",
+]
 
 #: Bootstrap weights held in memory at once.
 WEIGHTS_PER_BLOCK = 1 << 21
@@ -52,11 +60,34 @@ class PairedGain:
         half_width = float(student.ppf(0.5 + level / 2, self.freedom)) * self.error
         return self.gain - half_width, self.gain + half_width
 
+    def in_points(self) -> str:
+        """Return the gain with its 95 % interval in percentage points.
+
+        Examples
+        --------
+        >>> from repair.stats.paired_gains import PairedGain
+        >>> PairedGain(0.021, 0.01, 400).in_points()
+        '+2.1 points (+0.1 to +4.1)'
+        """
+        gain, low, high = (signed_points(value) for value in (self.gain, *self.interval()))
+        return f"{gain} points ({low} to {high})"
+
     def to_dict(self) -> dict[str, float]:
-        """Return the gain with its 95 % interval and p-value."""
+        """Return the gain with its standard error and its two-sided 95 % interval."""
         low, high = self.interval()
-        numbers = {"gain": self.gain, "error": self.error, "low": low, "high": high, "p_value": self.p_value()}
-        return {**numbers, "freedom": self.freedom}
+        return {"gain": self.gain, "error": self.error, "low": low, "high": high, "freedom": self.freedom}
+
+
+def signed_points(share: float) -> str:
+    """Return a difference of shares in percentage points, with its sign and without a negative zero.
+
+    Examples
+    --------
+    >>> from repair.stats.paired_gains import signed_points
+    >>> signed_points(0.0213), signed_points(-0.0001)
+    ('+2.1', '+0.0')
+    """
+    return f"{round(100 * share, 1) + 0.0:+.1f}"
 
 
 def paired_gain(difference: FloatArray, importance: FloatArray, groups: IntArray | None) -> PairedGain:

@@ -28,7 +28,7 @@ from repair.terms.term import Term
 from repair.tuning.candidates import Candidate, ExtendedCandidate, FixedCandidate, HeldOut
 from repair.tuning.frequency_test import frequency_p_value
 
-__all__ = ["choose_mode"]
+__all__ = ["LEVEL", "NAMES", "SMALL", "choose_mode"]
 
 FOLDS = 5
 LEVEL = 0.05
@@ -38,7 +38,9 @@ LEVEL = 0.05
 SHARED_ROWS = 2.0**0.5
 #: The fixed terms of the small correction, which needs few rows: a temperature and logit adjustment.
 SMALL_TERMS = ("score_gap", "log_freq_ratio")
-CLASSWISE, PAIRWISE, SMALL, LARGE = range(4)
+#: The names of the corrections, in the order in which they are tried.  The last two can be chosen.
+NAMES = ("classwise", "separable", "pairwise", "few_terms", "extended")
+SMALL = NAMES.index("few_terms")
 
 
 def choose_mode(
@@ -55,8 +57,8 @@ def choose_mode(
     """Choose between the base order and two sizes of the extended mode, and estimate the gain on held-out rows.
 
     The small correction has a temperature, logit adjustment and shrunken class offsets.  The large
-    one is the whole extended mode.  Classwise and Pairwise are scored as well, for comparison, but
-    never chosen.
+    one is the whole extended mode.  Class offsets, offsets with a temperature and a count slope, and
+    Pairwise are scored as well, for comparison, but never chosen.
 
     Parameters
     ----------
@@ -113,12 +115,15 @@ def _candidates(
     named: tuple[str, ...] | None,
     dial: float | str | None,
 ) -> tuple[Candidate, ...]:
-    """Return the corrections in the order of the constants above."""
+    """Return the corrections in the order of `NAMES`."""
     dial = dial or 0.0
     small = tuple(term for term in terms if named is not None or term.name in SMALL_TERMS)
     names = tuple(term.name for term in small)
+    separable = tuple(term for term in terms if term.name in SMALL_TERMS)
+    choice = Choice("pairwise", dial=dial, terms=tuple(term.name for term in separable))
     return (
         FixedCandidate(Choice("classwise", dial=dial), (), settings),
+        FixedCandidate(choice, separable, settings),
         FixedCandidate(Choice("pairwise", dial=dial), terms, settings),
         ExtendedCandidate(Choice("extended", dial=dial, terms=names), small, settings, options, ()),
         ExtendedCandidate(Choice("extended", dial=dial), terms, settings, options, None),
@@ -141,7 +146,7 @@ def _over_folds(
 def _results(
     candidates: Sequence[Candidate], tried: Sequence[HeldOut], calibration: CalibrationSet, base_hits: FloatArray
 ) -> list[CandidateResult]:
-    """Return what is reported about each candidate.  Classwise and Pairwise are not part of the test."""
+    """Return what is reported about each candidate.  Only the last two are part of the test."""
     better = [paired_gain(one.improvement, calibration.importance, calibration.groups) for one in tried]
     p_values = [replace(gain, error=SHARED_ROWS * gain.error).p_value() for gain in better]
     tests = len(p_values) - SMALL
@@ -155,9 +160,10 @@ def _results(
             p_value,
             one.hits,
             log_likelihood=gain,
-            few_terms=candidate is candidates[SMALL],
+            improvement=one.improvement,
+            name=name,
         )
-        for candidate, one, p_value, gain in zip(candidates, tried, p_values, better, strict=True)
+        for name, candidate, one, p_value, gain in zip(NAMES, candidates, tried, p_values, better, strict=True)
     ]
 
 
@@ -181,7 +187,7 @@ def _chosen(
         best = max(results[SMALL:], key=_likelihood)
         reason = (
             "Keeping the base order: no correction makes the labels significantly more likely without costing "
-            f"accuracy (best: {_in_points(best.gain)})."
+            f"accuracy (best: {best.gain.in_points()})."
         )
         return AutoChoice(base, everything, reason, base.gain, FOLDS, (base,) * FOLDS, folds)
     chosen = max(accepted, key=_likelihood)
@@ -191,7 +197,7 @@ def _chosen(
     dial = f" and dial {dial_text(chosen.dial)}" if chosen.dial else ""
     before = " before the dial" if chosen.dial == MACRO else ""
     reason = (
-        f"Chose {chosen.mode}{size}{dial}: {_in_points(chosen.gain)} on held-out rows{before}; "
+        f"Chose {chosen.mode}{size}{dial}: {chosen.gain.in_points()} in accuracy on held-out rows{before}; "
         f"the labels became more likely in {agreed} of {FOLDS} folds."
     )
     return AutoChoice(chosen, everything, reason, chosen.gain, agreed, (chosen,) * FOLDS, folds)
@@ -200,9 +206,3 @@ def _chosen(
 def _likelihood(result: CandidateResult) -> float:
     assert result.log_likelihood is not None
     return result.log_likelihood.gain
-
-
-def _in_points(gain: PairedGain) -> str:
-    low, high = gain.interval()
-    interval = f"95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return f"{100 * gain.gain:+.1f} points of accuracy over the base order, {interval}"

@@ -5,8 +5,10 @@ the library relies on, or raises `InputError` with the position, the value and t
 are never modified.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from repair.errors import InputError, Remedy
 
 __all__ = [
     "SCORE_LIMIT",
+    "ValueNames",
     "are_names",
     "as_array",
     "check_choice",
@@ -35,6 +38,8 @@ __all__ = [
 SCORE_LIMIT = 1e30
 #: Types that count as a single number.  `isinstance` is several times as fast with a tuple as with a union.
 NUMBERS = (int, float, np.integer, np.floating)
+#: Types of class names that are not text.
+VALUE_TYPES: dict[str, tuple[type, ...]] = {"int": (int, np.integer), "bool": (bool, np.bool_)}
 #: Stands for labels that are not text in the list of unknown labels.  No class can have this name.
 MISSING = "\x00(missing)"
 
@@ -113,13 +118,23 @@ def check_choice(value: object, name: str, choices: tuple[object, ...]) -> None:
 
 
 def check_class_names(names: object, n_classes: int) -> tuple[str, ...]:
-    """Return the class names as text, one distinct name per class."""
+    """Return the class names as text, one distinct name per class.
+
+    Whole numbers or booleans, such as ``classes_`` of a scikit-learn classifier, become `ValueNames`.
+    """
+    if isinstance(names, ValueNames) and len(names) == n_classes:
+        return names
     if isinstance(names, str | bytes | Mapping | Set) or not hasattr(names, "__iter__"):
         raise InputError(f"class_names is {type(names).__name__}; pass a sequence of {n_classes} names")
     entries = list(names)
+    for kind, types in VALUE_TYPES.items():
+        if entries and all(
+            isinstance(entry, types) and isinstance(entry, bool | np.bool_) == (kind == "bool") for entry in entries
+        ):
+            return ValueNames(check_class_names([str(entry) for entry in entries], n_classes), kind)
     for position, name in enumerate(entries):
         if not isinstance(name, str):
-            raise InputError(f"class_names[{position}] is {name!r}, not text; pass names as text, and labels too")
+            raise InputError(f"class_names[{position}] is {name!r}, not text; pass all names as text, and labels too")
     checked = tuple(str(name) for name in entries)
     if len(checked) != n_classes:
         raise InputError(f"class_names has {len(checked)} entries, but there are {n_classes} classes")
@@ -144,6 +159,8 @@ def check_labels(
     The id is −1 where the label is not a known class.
     """
     array = as_array(labels, name)
+    if isinstance(class_names, ValueNames) and array.dtype.kind in "iub" and array.ndim == 1:
+        array = array.astype(str)
     if array.ndim != 1 or len(array) != n_rows:
         hint = "; flatten it with .ravel()" if array.size == n_rows else ""
         raise InputError(f"{name} has shape {array.shape}; expected one label for each of {n_rows} rows{hint}")
@@ -164,6 +181,35 @@ def check_labels(
             + ("; are they counted from 1?" if array[row] == n_classes else "")
         )
     return array.astype(np.int32), {}
+
+
+class ValueNames(tuple[str, ...]):
+    """Class names that stand for whole numbers or booleans: labels are these values, not class ids.
+
+    Attributes
+    ----------
+    kind : {"int", "bool"}
+        Type of the labels, in which predictions are returned.
+    """
+
+    kind: str
+
+    def __new__(cls, names: Iterable[str], kind: str) -> ValueNames:
+        """Return the names, which know the type of the labels."""
+        made = super().__new__(cls, names)
+        made.kind = kind
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Keep the type when pickled."""
+        return ValueNames, (tuple(self), self.kind)
+
+    @property
+    def values(self) -> AnyArray:
+        """The labels, and −1 (or None) for "no candidate" at the end."""
+        if self.kind == "bool":
+            return np.array([*(name == "True" for name in self), None], dtype=object)
+        return np.array([*map(int, self), -1])
 
 
 def are_names(array: AnyArray) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from repair._utils.arrays import FloatArray
 from repair.errors import InputError
-from repair.validation.checks import check_class_vector
+from repair.validation.checks import ValueNames, check_class_vector
 
 __all__ = ["align_columns", "align_to_classes", "class_vector", "column_names"]
 
@@ -39,6 +39,8 @@ def align_to_classes(values: Any, name: str, n_classes: int, class_names: Sequen
         entries = values.to_dict()
     else:
         return values
+    if isinstance(class_names, ValueNames):  # whole numbers are names here, and not ids
+        entries = {str(key): value for key, value in entries.items()}
     by_id = all(isinstance(key, int) or hasattr(key, "__index__") for key in entries)
     if not by_id and class_names is None:
         raise InputError(f"{name} has class names as keys (such as {next(iter(entries))!r}); pass class_names as well")

@@ -158,7 +158,9 @@ def test_features_computed_on_demand_differ_only_by_rounding(problem, reads, mon
     _, term, columns = learned(problem, reads)
     monkeypatch.setattr(context, "MOST_KEPT", 1)
     _, other, same = learned(problem, reads)
-    np.testing.assert_allclose(same, columns, atol=1e-5)
+    # Products of other shapes round differently, and whitening magnifies that by up to 1/√NARROW.
+    rounding = np.finfo(np.float32).eps / np.sqrt(context.NARROW)
+    np.testing.assert_allclose(same, columns, atol=rounding * np.abs(columns).max())
     np.testing.assert_allclose(other.matrices, term.matrices, atol=1e-3 * np.abs(term.matrices).max())
 
 

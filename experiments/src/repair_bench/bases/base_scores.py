@@ -15,7 +15,7 @@ from repair_bench.bases.row_vectors import narrow, unit_rows
 from repair_bench.data.parts import CALIBRATION, TEST, TRAINING
 from repair_bench.data.problem import Problem
 
-__all__ = ["BaseScores", "FeatureBase", "GivenScores", "RowVectors", "TextBase", "train"]
+__all__ = ["BaseScores", "FeatureBase", "GivenScores", "RowVectors", "ScoresOrHead", "TextBase", "train"]
 
 
 SENTENCES = "The rows' vectors come from a sentence model and contain more than the base knows, which reads only words"
@@ -203,6 +203,25 @@ class GivenScores:
         return _collect(problem, problem.features.astype(np.float64))
 
 
+@dataclass(frozen=True)
+class ScoresOrHead:
+    """The scores that come with the data, or if features come with them, class-balanced logistic regression.
+
+    A problem without training rows has scores.
+
+    Attributes
+    ----------
+    c : float
+        Inverse penalty of the logistic regression.
+    """
+
+    c: float = 0.01
+
+    def __call__(self, problem: Problem) -> BaseScores:
+        """Return the given scores, or train on the training part and score the others."""
+        return FeatureBase(self.c)(problem) if (problem.part == TRAINING).any() else GivenScores()(problem)
+
+
 def _vectorizer(tokens: str, texts: tuple[str, ...]) -> Any:
     try:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -284,7 +303,7 @@ def _collect(
         calibration_groups=_rows(problem.groups, calibration),
         test_groups=_rows(problem.groups, test),
         similarity=similarity,
-        weight_norms=None if weights is None else np.linalg.norm(weights, axis=1),
+        weight_norms=problem.weight_norms if weights is None else np.linalg.norm(weights, axis=1),
         class_weights=None if weights is None else weights.astype(np.float32),
         calibration_embeddings=_rows(embeddings, calibration),
         test_embeddings=_rows(embeddings, test),

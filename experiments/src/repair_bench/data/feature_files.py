@@ -11,7 +11,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, IntArray
 from repair.errors import InputError
-from repair.similarity.reading import read_text
+from repair.similarity.reading import file_of, read_text
 from repair_bench.data.parts import TRAINING, keep_per_class, long_tail_counts
 from repair_bench.data.problem import Problem
 
@@ -36,7 +36,7 @@ def read_features(folder: Path) -> Problem:
     Problem
     """
     features, labels, split = read_arrays(folder / FEATURES, ("features", "labels", "split"))
-    names = tuple(json.loads(read_text(folder / "meta.json"))["class_names"])
+    names = tuple(json.loads(read_text(file_of(folder, ("meta.json",))))["class_names"])
     return Problem(names, labels.astype(np.int32), split.astype(np.int32), features=features)
 
 

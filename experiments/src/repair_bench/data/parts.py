@@ -10,17 +10,23 @@ from repair.errors import InputError
 __all__ = [
     "CALIBRATION",
     "PAPER_SEED",
+    "PAPER_SHARES",
     "TEST",
     "TRAINING",
     "keep_per_class",
     "long_tail_counts",
     "parts_in_order",
+    "published_halves",
+    "published_halves_per_class",
+    "shuffled_parts",
     "stratified_parts",
 ]
 
 TRAINING, CALIBRATION, TEST = 0, 1, 2
 #: The seed of every random split for which the paper names one.
 PAPER_SEED = 42
+#: Training, calibration and test shares of a data set without published parts.
+PAPER_SHARES = (0.6, 0.2, 0.2)
 
 
 def long_tail_counts(counts: AnyArray, imbalance: float, largest: int | None = None) -> IntArray:
@@ -98,3 +104,52 @@ def parts_in_order(n_rows: int, shares: Sequence[float]) -> IntArray:
     edges = np.cumsum(shares) / np.sum(shares)
     places = (np.arange(n_rows) + 0.5) / max(n_rows, 1)
     return np.searchsorted(edges[:-1], places, side="right").astype(np.int32)
+
+
+def published_halves(n_rows: int, n_calibration: int, seed: int = PAPER_SEED) -> IntArray:
+    """Assign rows to calibration and test as the paper's code does: the first rows of one random permutation calibrate.
+
+    Examples
+    --------
+    >>> from repair_bench.data.parts import published_halves
+    >>> published_halves(5, 3).tolist()
+    [2, 1, 1, 2, 1]
+    """
+    part = np.full(n_rows, TEST, dtype=np.int32)
+    # The generator that the paper names.  It draws other numbers than `default_rng`.
+    part[np.random.RandomState(seed).permutation(n_rows)[:n_calibration]] = CALIBRATION
+    return part
+
+
+def published_halves_per_class(labels: AnyArray, share: float, n_classes: int, seed: int = PAPER_SEED) -> IntArray:
+    """Assign a share of each class to calibration as the paper's code does, one class after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair_bench.data.parts import published_halves_per_class
+    >>> np.bincount(published_halves_per_class(np.repeat([0, 1], 5), 0.6, 2)).tolist()
+    [0, 6, 4]
+    """
+    rng = np.random.RandomState(seed)
+    part = np.full(len(labels), TEST, dtype=np.int32)
+    for label in range(n_classes):
+        rows = np.flatnonzero(labels == label)
+        rng.shuffle(rows)
+        part[rows[: int(len(rows) * share)]] = CALIBRATION
+    return part
+
+
+def shuffled_parts(n_rows: int, shares: Sequence[float], seed: int = PAPER_SEED) -> IntArray:
+    """Shuffle rows with the paper's generator and cut them into parts 0, 1, … by shares.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair_bench.data.parts import shuffled_parts
+    >>> np.bincount(shuffled_parts(10, (0.6, 0.2, 0.2))).tolist()
+    [6, 2, 2]
+    """
+    part = np.empty(n_rows, dtype=np.int32)
+    part[np.random.RandomState(seed).permutation(n_rows)] = parts_in_order(n_rows, shares)
+    return part

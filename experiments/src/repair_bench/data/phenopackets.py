@@ -20,13 +20,12 @@ from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair.similarity import Ontology, jaccard, read_annotations
 from repair.similarity.reading import read_text
 from repair_bench.data.parts import CALIBRATION, TEST, TRAINING
-from repair_bench.data.places import data_folder
 from repair_bench.data.problem import Problem
+from repair_bench.data.sources import found
 
 __all__ = ["Cases", "disease_similarity", "publication_problem", "read_cases", "split_by_publication"]
 
 CASES_HOME = "github.com/monarch-initiative/phenopacket-store"
-ONTOLOGY_HOME = "hpo.jax.org"
 CASES_FILE = "cases.jsonl.gz"
 FEWEST_PUBLICATIONS, FEWEST_CASES = 2, 3
 
@@ -74,13 +73,13 @@ def read_cases(cases: "str | PathLike[str] | None" = None, ontology: "str | Path
     -------
     Cases
     """
-    hpo = data_folder("hpo", ONTOLOGY_HOME, ontology)
-    terms = Ontology.read(hpo)
-    kept = _that_can_be_split(_records(data_folder("phenopacket_store", CASES_HOME, cases)))
+    hpo = found("hpo", ontology).files
+    terms = Ontology.read(hpo["terms"])
+    kept = _that_can_be_split(_records(found("phenopacket_store", cases).files["cases"]))
     diseases = tuple(sorted({case["disease_id"] for case in kept}))
     label_of = {disease: label for label, disease in enumerate(diseases)}
     publications = np.unique([case["pmid"] for case in kept], return_inverse=True)[1]
-    annotated = read_annotations(hpo)
+    annotated = read_annotations(hpo["annotations"])
     return Cases(
         diseases,
         np.array([label_of[case["disease_id"]] for case in kept], dtype=np.int32),
@@ -91,8 +90,8 @@ def read_cases(cases: "str | PathLike[str] | None" = None, ontology: "str | Path
     )
 
 
-def _records(folder: Path) -> list[dict[str, Any]]:
-    lines = read_text(folder, CASES_FILE).split("\n")
+def _records(path: Path) -> list[dict[str, Any]]:
+    lines = read_text(path).split("\n")
     return [json.loads(line) for line in lines if line]
 
 

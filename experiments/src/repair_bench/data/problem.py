@@ -28,12 +28,14 @@ class Problem:
     texts : tuple of str, or None
         Input of a text base: sentences, or terms separated by blanks.
     features : ndarray (n, d), or None
-        Input of the other bases.
+        Input of the other bases: features, or the scores themselves if they come with the data.
     groups : ndarray of int (n,), or None
     similarity : ndarray (K, K), or None
         Class similarity.  If None, it is computed from the class weights of the base.
     class_counts : ndarray (K,), or None
         Training rows per class.  If None, they are counted in the training part.
+    weight_norms : ndarray (K,), or None
+        Norms of the class weights of a classifier whose scores come with the data.
     notes : tuple of str
         What was left out, and how many rows.
 
@@ -53,6 +55,7 @@ class Problem:
     groups: IntArray | None = None
     similarity: FloatArray | None = None
     class_counts: AnyArray | None = None
+    weight_norms: AnyArray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -102,6 +105,7 @@ class Problem:
             labels=(np.cumsum(trained) - 1)[kept.labels].astype(np.int32),
             similarity=None if self.similarity is None else self.similarity[np.ix_(trained, trained)],
             class_counts=None if self.class_counts is None else self.class_counts[trained],
+            weight_norms=None if self.weight_norms is None else self.weight_norms[trained],
             notes=(
                 *self.notes,
                 f"classes without a training row were left out (classes: {n_classes}, rows: {dropped})",

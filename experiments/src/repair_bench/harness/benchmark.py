@@ -8,9 +8,10 @@ from typing import Any
 
 from repair.errors import InputError, MissingExtraError
 from repair_bench.bases.base_scores import BaseScores
-from repair_bench.data.places import data_folder
+from repair_bench.data.layouts import Source
 from repair_bench.data.problem import Problem
-from repair_bench.harness.cache import file_marks
+from repair_bench.data.sources import source
+from repair_bench.harness.cache import file_marks, marks_of
 
 __all__ = ["NOT_PUBLISHED", "Benchmark", "Published", "Read", "Score", "with_sentences"]
 
@@ -52,9 +53,9 @@ class Benchmark:
     home : str
         Where the data are published.
     folders : tuple of str
-        The folders of the data under ``$REPAIR_DATA``.
+        The data sets it reads, by their names in `repair_bench.data.sources`.
     read : callable or None
-        Function from the folders by name and a seed to a `Problem`.  None for a placeholder.
+        Function from the folders of these data sets by name and a seed to a `Problem`.  None for a placeholder.
     base : callable or None
         Function from a `Problem` to `BaseScores`.  It is a frozen dataclass whose fields are its
         settings.  It may have two methods: ``missing()`` returns what must be installed first, and
@@ -65,8 +66,6 @@ class Benchmark:
         The paper's results.  None if the paper does not have this data set.
     n_candidates : int
         Length k of the shortlists.
-    homes : mapping from str to str
-        Where folders are published that do not come from `home`.
     note : str
         What a reader of the results must know.
     missing : str
@@ -82,7 +81,6 @@ class Benchmark:
     seed: int = 0
     published: Published | None = None
     n_candidates: int = 10
-    homes: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     missing: str = ""
 
@@ -92,7 +90,7 @@ class Benchmark:
         Parameters
         ----------
         data : path, optional
-            The folder that contains them, instead of ``$REPAIR_DATA``.
+            The folder that contains them, or the publisher's folder, instead of ``$REPAIR_DATA``.
 
         Examples
         --------
@@ -104,10 +102,7 @@ class Benchmark:
         """
         if self.read is None or self.base is None:
             raise InputError(f"{self.name!r} cannot be run, {self.state(data)} (published at {self.home})")
-        folders = {
-            name: data_folder(name, self.homes.get(name, self.home), None if data is None else Path(data) / name)
-            for name in self.folders
-        }
+        folders = {name: source(name).find(data).folder for name in self.folders}
         missing = self.base.missing() if hasattr(self.base, "missing") else ""
         if missing:
             raise MissingExtraError(f"{self.name!r} cannot be run: {missing}")
@@ -124,6 +119,15 @@ class Benchmark:
         except MissingExtraError as error:
             return f"base not here: {error}"
         return "ready"
+
+    def missing_sources(self, data: "str | PathLike[str] | None" = None) -> list[Source]:
+        """Return the data sets that are not there, or not complete."""
+        return [source(name) for name in self.folders if not source(name).is_there(data)]
+
+    def data_marks(self, folders: Mapping[str, Path]) -> dict[str, str]:
+        """Return digests of the data files that the benchmark reads.  Other files of the folders do not count."""
+        found = [source(name).inside(folders[name]) for name in self.folders]
+        return marks_of([(one.folder, path) for one in found for path in one.files.values()])
 
     @property
     def base_settings(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from repair._utils.atomic_write import write_atomically
 from repair._utils.json import json_text
 from repair_bench.data.packing import npz_bytes
 
-__all__ = ["Cache", "Made", "file_marks"]
+__all__ = ["Cache", "Made", "file_marks", "marks_of"]
 
 Made = tuple[dict[str, AnyArray], dict[str, Any]]
 
@@ -113,12 +113,24 @@ def file_marks(folders: Iterable[Path]) -> dict[str, str]:
     >>> file_marks([])
     {}
     """
+    files = [(folder, path) for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
+    return marks_of([(folder, path) for folder, path in files if not path.name.startswith((".", "README"))])
+
+
+def marks_of(files: Iterable[tuple[Path, Path]]) -> dict[str, str]:
+    """Return a digest of each file, by its path inside its folder.
+
+    Examples
+    --------
+    >>> from repair_bench.harness.cache import marks_of
+    >>> marks_of([])
+    {}
+    """
     marks = {}
-    for folder in folders:
-        for path in sorted(folder.iterdir()):
-            if path.is_file() and not path.name.startswith((".", "README")):
-                status = path.stat()
-                marks[f"{folder.name}/{path.name}"] = _digest(path, status.st_size, status.st_mtime_ns)
+    for folder, path in files:
+        status = path.stat()
+        name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+        marks[name] = _digest(path, status.st_size, status.st_mtime_ns)
     return marks
 
 

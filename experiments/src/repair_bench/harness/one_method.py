@@ -62,6 +62,7 @@ def measure_method(
         test,
         trials=trials,
         resamples=1,
+        strata="paper",
         random_state=seed,
         progress=lambda done, total, label: say(f"  {label} ({done} of {total})"),
     )

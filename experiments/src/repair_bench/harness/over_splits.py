@@ -147,7 +147,8 @@ def _evaluated(model: ShortlistReranker, test: ScoreSet) -> Evaluation:
     if test.labels is None:
         raise InputError("the test set of a split has no labels; give them in its ScoreSet")
     ranking = model.rerank(test.scores)
-    return evaluate(ranking, test.labels, test.class_counts, class_names=test.class_names, groups=test.groups)
+    known = {"class_names": test.class_names, "groups": test.groups}
+    return evaluate(ranking, test.labels, test.class_counts, **known, strata="paper")
 
 
 def _groups(test: ScoreSet, number: int) -> list[Any]:

@@ -18,7 +18,7 @@ from repair_bench.bases.base_scores import BaseScores
 from repair_bench.data.packing import pack, unpack
 from repair_bench.data.problem import Problem
 from repair_bench.harness.benchmark import Benchmark
-from repair_bench.harness.cache import Cache, Made, file_marks
+from repair_bench.harness.cache import Cache, Made
 from repair_bench.harness.methods import METHODS
 from repair_bench.harness.one_method import Say, measure_method
 
@@ -32,6 +32,7 @@ NOT_RESULTS = (
     "repair/cli/*",
     "repair/report/*",
     "repair_bench/command.py",
+    "repair_bench/published/*",
     "repair_bench/report/*",
     "repair_bench/studies/*",
     "repair_bench/synthetic/*",
@@ -119,7 +120,10 @@ class Stages:
     def base_scores(self) -> tuple[BaseScores, float]:
         """Train the base model.  Return its scores of the calibration and test rows, and the core seconds it took."""
         arrays, account = self._cached("base", self._base_mark(), self._make_scores)
-        return unpack(BaseScores, arrays), account["seconds"]
+        scores = unpack(BaseScores, arrays)
+        for note in scores.notes:
+            self.say(f"{self.benchmark.name}: note: {note}")
+        return scores, account["seconds"]
 
     def outcome(self, name: str, base: BaseScores, n_candidates: int, trials: int, seed: int) -> Outcome:
         """Fit and evaluate one method, on all calibration rows and in every trial."""
@@ -150,7 +154,7 @@ class Stages:
     def _data_mark(self) -> dict[str, Any]:
         return {
             "benchmark": self.benchmark.name,
-            "files": file_marks(self.folders.values()),
+            "files": self.benchmark.data_marks(self.folders),
             "code": code_mark(DATA_CODE, NOT_DATA),
             "seed": self.seed,
             "quick": self.quick,

@@ -14,6 +14,7 @@ from repair.comparison.result import Comparison
 from repair.comparison.tables import row_arrays
 from repair.validation.checks import check_count
 from repair_bench.bases.base_scores import BaseScores
+from repair_bench.data.layouts import GET_FROM
 from repair_bench.data.packing import npz_bytes
 from repair_bench.harness.benchmark import Score
 from repair_bench.harness.cache import Cache, Made
@@ -34,16 +35,26 @@ BY_LENGTH = ("base", "logit_adjustment", "classwise", "pairwise")
 
 
 def describe(data: "str | PathLike[str] | None" = None) -> str:
-    """Return a table of all benchmarks and studies: name, title, and whether it can be run.
+    """Return a table of all benchmarks and studies, whether each can be run, and where to get what is missing.
+
+    The files are looked into: whether they are there and complete, and whether their first lines are as they should be.
 
     Parameters
     ----------
     data : path, optional
-        The folder with the data sets, instead of ``$REPAIR_DATA``.
+        The folder with the data sets or that of their publisher, instead of ``$REPAIR_DATA``.  Several folders are
+        separated as in the variable PATH.
     """
     rows = [[one.name, one.title, one.state(data)] for one in benchmarks()]
     rows += [list(one) for one in list_studies(data)]
-    return text_table(["name", "benchmark", "state"], rows, text_columns=(0, 1, 2))
+    # Where to get the data is said below the table, once for each data set.
+    rows = [[*cells, state.partition(GET_FROM)[0]] for *cells, state in rows]
+    table = text_table(["name", "benchmark", "state"], rows, text_columns=(0, 1, 2))
+    missing = {source.name: source for one in benchmarks() for source in one.missing_sources(data)}
+    if not missing:
+        return table
+    lines = [f"  {one.name}: {one.home} (licence: {one.licence}). {one.how}" for one in missing.values()]
+    return "\n".join([table, "", "Where to get the data sets that are not here (more in docs/data-sets.md):", *lines])
 
 
 def run(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from repair.similarity.reading import read_text
+from repair.similarity.reading import file_of, read_text
 from repair_bench.bases.base_scores import GivenScores
 from repair_bench.data.feature_files import read_arrays
 from repair_bench.data.parts import CALIBRATION, PAPER_SEED, TEST, long_tail_counts, stratified_parts
@@ -28,7 +28,7 @@ LARGEST_CLASS, IMBALANCE = 500, 100.0
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Add the log prior of a long tail over randomly ordered classes, and split the rows 60/40 within each class."""
     log_probs, labels = read_arrays(folders["cifar100_outputs"] / OUTPUTS, ("log_probs", "labels"))
-    listed = json.loads(read_text(folders["cifar100_outputs"] / "class_names.json"))
+    listed = json.loads(read_text(file_of(folders["cifar100_outputs"], ("class_names.json",))))
     classes = sorted(listed, key=lambda one: one["index"])
     tail = long_tail_counts(np.full(len(classes), LARGEST_CLASS), IMBALANCE)
     counts = tail[np.random.default_rng(seed).permutation(len(classes))]

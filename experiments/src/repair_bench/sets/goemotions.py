@@ -6,6 +6,7 @@ from pathlib import Path
 from repair_bench.bases.base_scores import TextBase
 from repair_bench.bases.sentence_base import SentenceBase
 from repair_bench.data.problem import Problem
+from repair_bench.data.sizes import GOEMOTIONS, with_sizes
 from repair_bench.data.texts import GOEMOTIONS_HOME, read_goemotions
 from repair_bench.harness.benchmark import Benchmark, Published, with_sentences
 
@@ -22,7 +23,7 @@ NUMBERS = {
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Read the published parts.  Nothing is random, so the seed is not used."""
-    return read_goemotions(folders["goemotions"])
+    return with_sizes(read_goemotions(folders["goemotions"]), GOEMOTIONS)
 
 
 TFIDF = (

@@ -1,12 +1,11 @@
-"""HuffPost categories: natural articles split by time, and headlines thinned to the true class shares.
+"""HuffPost categories: the whole data set, and two approximations of it.
 
-The data set has no published split, and the whole of it is hard to obtain.  These are two
-approximations of the paper's HuffPost-LT, not the same data.
+The data set has no published parts.  The approximations, natural articles split by time and headlines
+thinned to the true class shares, are for those who do not have the whole of it.
 """
 
 import csv
 import io
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,9 @@ from repair_bench.bases.base_scores import TextBase
 from repair_bench.bases.sentence_base import SentenceBase
 from repair_bench.data.parts import PAPER_SEED, keep_per_class, parts_in_order, stratified_parts
 from repair_bench.data.problem import Problem
+from repair_bench.data.sizes import HUFFPOST, with_sizes
+from repair_bench.data.sources import found
+from repair_bench.data.texts import read_huffpost, read_json_lines
 from repair_bench.harness.benchmark import Benchmark, Published, with_sentences
 
 __all__ = ["BENCHMARKS"]
@@ -35,17 +37,25 @@ NUMBERS = {
 PUBLISHED = Published("Qwen3.5-2B with LoRA", numbers=NUMBERS)
 
 
+def read(folders: Mapping[str, Path], seed: int) -> Problem:
+    """Read the whole data set, shuffled and cut into 60/20/20 (see `repair_bench.data.texts.read_huffpost`)."""
+    return with_sizes(read_huffpost(folders["huffpost"], seed), HUFFPOST)
+
+
 def read_natural(folders: Mapping[str, Path], seed: int) -> Problem:
     """Split by time: the oldest 60 % for training, the newest 20 % for the test.  Nothing is random."""
-    rows = sorted(_lines(folders["huffpost"] / "natural_long_tail.jsonl.gz"), key=_when)
+    rows = sorted(
+        read_json_lines(found("huffpost_natural", folders["huffpost_natural"]).files["natural_long_tail"]), key=_when
+    )
     return _problem(rows, "category", parts_in_order(len(rows), SHARES)).without_untrained_classes()
 
 
 def read_41(folders: Mapping[str, Path], seed: int) -> Problem:
     """Thin the balanced headlines to the class shares of the whole data set, then split each class 60/20/20."""
-    rows = _lines(folders["huffpost"] / "headlines_41x900.jsonl.gz")
+    files = found("huffpost_41", folders["huffpost_41"]).files
+    rows = read_json_lines(files["headlines_41x900"])
     rows = list({row["text"]: row for row in rows}.values())  # the same text must not be in two parts
-    true = _true_counts(folders["huffpost"] / "category_counts_v2.csv")
+    true = _true_counts(files["counts"])
     names = sorted({row["class_name"] for row in rows})
     for name in names:
         if name not in true:
@@ -56,10 +66,6 @@ def read_41(folders: Mapping[str, Path], seed: int) -> Problem:
     kept = np.flatnonzero(keep_per_class(labels, wanted, seed))
     rows = [rows[index] for index in kept]
     return _problem(rows, "class_name", stratified_parts(labels[kept], SHARES, seed))
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in read_text(path).split("\n") if line]
 
 
 def _when(row: Mapping[str, Any]) -> tuple[int, int, str]:
@@ -82,10 +88,22 @@ def _problem(rows: list[dict[str, Any]], column: str, part: Any) -> Problem:
 
 TFIDF = (
     Benchmark(
+        name="huffpost",
+        title="HuffPost categories, all articles",
+        home=HOME,
+        folders=("huffpost",),
+        read=read,
+        base=TextBase(sentences=SentenceBase()),
+        seed=PAPER_SEED,
+        published=PUBLISHED,
+        note="The data set has no published parts, and the paper does not describe its own. These are 60/20/20 at "
+        "random.",
+    ),
+    Benchmark(
         name="huffpost_natural",
         title="HuffPost categories, newest articles, cut in time",
         home=HOME,
-        folders=("huffpost",),
+        folders=("huffpost_natural",),
         read=read_natural,
         base=TextBase(sentences=SentenceBase()),
         published=PUBLISHED,
@@ -95,7 +113,7 @@ TFIDF = (
         name="huffpost_41",
         title="HuffPost headlines, 41 classes in their true shares",
         home=HOME,
-        folders=("huffpost",),
+        folders=("huffpost_41",),
         read=read_41,
         base=TextBase(sentences=SentenceBase()),
         seed=PAPER_SEED,

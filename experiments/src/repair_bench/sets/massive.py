@@ -7,6 +7,7 @@ from repair_bench.bases.base_scores import TextBase
 from repair_bench.bases.sentence_base import SentenceBase
 from repair_bench.data.parts import PAPER_SEED, TRAINING, keep_per_class, long_tail_counts
 from repair_bench.data.problem import Problem
+from repair_bench.data.sizes import MASSIVE, with_sizes
 from repair_bench.data.texts import MASSIVE_HOME, read_massive
 from repair_bench.harness.benchmark import Benchmark, Published, with_sentences
 
@@ -25,7 +26,7 @@ NUMBERS = {
 
 def read(folders: Mapping[str, Path], seed: int) -> Problem:
     """Read the published parts.  Nothing is random, so the seed is not used."""
-    return read_massive(folders["massive_en_us"]).without_untrained_classes()
+    return with_sizes(read_massive(folders["massive_en_us"]).without_untrained_classes(), MASSIVE)
 
 
 def read_long_tailed(folders: Mapping[str, Path], seed: int) -> Problem:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from repair.demo.term_classifier import BASE_C
 from repair_bench.bases.base_scores import BaseScores, TextBase
-from repair_bench.data.phenopackets import CASES_HOME, ONTOLOGY_HOME, Cases, publication_problem, read_cases
+from repair_bench.data.phenopackets import CASES_HOME, Cases, publication_problem, read_cases
 from repair_bench.data.problem import Problem
 from repair_bench.harness.benchmark import Benchmark
 
@@ -45,7 +45,6 @@ BENCHMARKS = (
         title="Phenopacket Store, diseases from HPO terms",
         home=CASES_HOME,
         folders=("phenopacket_store", "hpo"),
-        homes={"hpo": ONTOLOGY_HOME},
         read=read,
         base=TextBase(c=BASE_C, tokens="terms"),
         note="This is one of many possible splits by publication. Every publication counts once.",

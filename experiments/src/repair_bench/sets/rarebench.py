@@ -4,29 +4,30 @@ There are two protocols with the same test cases.  One calibrates on 60 % of Rar
 paper.  The other calibrates on the source domain only, and uses no RareBench case before the test.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from repair._utils.arrays import FloatArray, IntArray
 from repair.demo.term_classifier import BASE_C
 from repair.similarity import Ontology
-from repair.similarity.reading import read_text
 from repair_bench.bases.base_scores import TextBase
+from repair_bench.data.gmdb import read_rarebench
+from repair_bench.data.layouts import OFFICIAL, Found
 from repair_bench.data.parts import CALIBRATION, PAPER_SEED, TEST, TRAINING
 from repair_bench.data.phenopackets import (
-    CASES_HOME,
-    ONTOLOGY_HOME,
     Cases,
     disease_similarity,
     read_cases,
     split_by_publication,
 )
 from repair_bench.data.problem import Problem
+from repair_bench.data.sources import found
+from repair_bench.data.texts import read_json_lines
 from repair_bench.harness.benchmark import Benchmark, Published
 
 __all__ = ["BENCHMARKS", "FATES", "OtherCases", "read_others", "target_parts"]
@@ -34,7 +35,6 @@ __all__ = ["BENCHMARKS", "FATES", "OtherCases", "read_others", "target_parts"]
 #: The repository of RareBench contains no cases.  These are the public ones from which it was built.
 HOME = "github.com/xiaohaomao/timgroup_disease_diagnosis"
 FOLDERS = ("rarebench_public", "phenopacket_store", "hpo")
-HOMES = {"phenopacket_store": CASES_HOME, "hpo": ONTOLOGY_HOME}
 #: Seed of the split by publication that trains the base, the first of `repair_bench.sets.phenopackets`.
 TRAINING_SEED = 0
 #: Two cases of one disease may be the same patient if their Jaccard index is at least this.
@@ -129,11 +129,11 @@ def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
     """
     closure = Ontology.read(ontology).closure
     label_of = {disease: label for label, disease in enumerate(cases.diseases)}
-    rows = [json.loads(line) for line in read_text(folder / "public_test_set.jsonl.gz").split("\n") if line]
+    rows = _cases(found("rarebench_public", folder))
     labels, terms, observed, subsets = [], [], [], []
     fates: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        subset = row.get("subset_inferred", "all")
+        subset = row["subset"]
         label = next((label_of[one] for one in row["disease_ids"] if one in label_of), None)
         if label is None:
             fates[subset, UNKNOWN] += 1
@@ -153,6 +153,14 @@ def read_others(folder: Path, ontology: Path, cases: Cases) -> OtherCases:
         f"(same disease, Jaccard index of the terms ≥ {NEAR:g}) were left out, and {len(labels)} were kept",
     )
     return OtherCases(np.array(labels, dtype=np.int32), tuple(terms), tuple(observed), notes, tuple(subsets), fates)
+
+
+def _cases(place: Found) -> list[dict[str, Any]]:
+    """Return the cases of the public extract or of RareBench's own files, with ``subset``."""
+    if place.layout == OFFICIAL:
+        return read_rarebench(place.files)
+    rows = read_json_lines(place.files["public_test_set"])
+    return [{**row, "subset": row.get("subset_inferred", "all")} for row in rows]
 
 
 def _seen_before(others: OtherCases, part: IntArray) -> str:
@@ -181,7 +189,6 @@ BENCHMARKS = (
         title="RareBench cases, base from the Phenopacket Store, calibrated on 60 % of them",
         home=HOME,
         folders=FOLDERS,
-        homes=HOMES,
         read=read,
         base=TextBase(c=BASE_C, tokens="terms"),
         seed=PAPER_SEED,
@@ -193,7 +200,6 @@ BENCHMARKS = (
         title="RareBench cases, base and calibration from the Phenopacket Store",
         home=HOME,
         folders=FOLDERS,
-        homes=HOMES,
         read=read_from_source,
         base=TextBase(c=BASE_C, tokens="terms"),
         seed=PAPER_SEED,

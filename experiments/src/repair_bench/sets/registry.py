@@ -7,11 +7,15 @@ from repair_bench.sets import (
     cifar100,
     few_tk,
     flowers102,
+    gmdb,
     goemotions,
     huffpost,
+    imagenet_lt,
+    inat2018,
     massive,
     phenopackets,
     placeholders,
+    places_lt,
     rarebench,
 )
 
@@ -28,6 +32,10 @@ SETS = (
     flowers102,
     cifar100,
     rarebench,
+    inat2018,
+    imagenet_lt,
+    places_lt,
+    gmdb,
     placeholders,
 )
 

@@ -158,7 +158,7 @@ def compare_each(
         All metrics on the same resamples of the test rows, see `paired_draws`.
     """
     compared = {
-        title: compare({title: model}, *sets, trials=trials, resamples=1, random_state=seed)
+        title: compare({title: model}, *sets, trials=trials, resamples=1, strata="paper", random_state=seed)
         for title, (model, sets) in variants.items()
     }
     return compared, paired_draws([found.rows[title] for title, found in compared.items()], base, resamples, seed)

@@ -46,7 +46,7 @@ def run(
         }
         base = prepared.base
         by_row = replace(base.test, equal_group_weight=False)
-        compared = compare(methods, base.calibration, by_row, trials=1, resamples=1, random_state=seed)
+        compared = compare(methods, base.calibration, by_row, trials=1, resamples=1, strata="paper", random_state=seed)
         found[name] = {
             subset: _of_subset(compared.rows, subsets == subset if subset != ALL else subsets != "", resamples, seed)
             for subset in (*sorted(set(subsets.tolist())), ALL)

@@ -116,7 +116,9 @@ def shrinkage_effects(problem: SyntheticProblem) -> FloatArray:
         Reranker("classwise", shrinkage="eb"),
     ):
         method.fit(problem.calibration.scores, problem.calibration.labels, class_counts=problem.class_counts)
-        result = evaluate(method.rerank(shortlist), problem.test.labels, problem.class_counts).conditional
+        result = evaluate(
+            method.rerank(shortlist), problem.test.labels, problem.class_counts, strata="paper"
+        ).conditional
         distance = method.offsets_ - truth
         columns.append(
             [float(np.var(method.offsets_[rare])), float(np.var(distance[rare])), result["rare"], result["hit@1"]]

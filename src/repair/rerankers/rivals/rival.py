@@ -16,16 +16,16 @@ from repair.data.calibration_set import CalibrationSet
 from repair.data.class_table import ClassTable
 from repair.data.embeddings import check_embeddings
 from repair.data.ranking import Ranking
+from repair.data.score_set import ScoreSet
 from repair.data.shortlist import Shortlist
 from repair.errors import ArtifactError, InputError, Remedy
 from repair.model.adjustments import Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
 from repair.model.state import FitSummary, FittedState
-from repair.rerankers.base import ShortlistReranker
+from repair.rerankers.base import Scores, ShortlistReranker
 from repair.rerankers.rivals.rows import Rows, centred
 from repair.validation.checks import as_array
-from repair.validation.names import align_columns
 
 __all__ = ["Parameters", "ScoreRival", "Scorer", "Tuned", "cross_fit", "tuned"]
 
@@ -175,7 +175,7 @@ class ScoreRival(ShortlistReranker):
 
     def rerank(
         self,
-        scores: ArrayLike | Shortlist,
+        scores: Scores,
         *,
         embeddings: ArrayLike | None = None,
         dial: float | str | None = None,
@@ -186,7 +186,7 @@ class ScoreRival(ShortlistReranker):
 
         Parameters
         ----------
-        scores : array_like (n, K) or (K,)
+        scores : array_like (n, K) or (K,), or ScoreSet
         embeddings : array_like (n, d), optional
             Needed if the rival reads embeddings, ignored otherwise.
         dial, target_prior, class_costs : optional
@@ -194,7 +194,9 @@ class ScoreRival(ShortlistReranker):
         """
         correction = self.state.correction
         assert isinstance(correction, RivalCorrection)
-        given = _dense(scores, correction.table)
+        if isinstance(scores, ScoreSet):
+            embeddings = scores.embeddings if embeddings is None else embeddings
+        given = _dense(self.log_scores(scores), correction.table)
         vectors = _vectors(embeddings, len(given), correction.width)
         final = np.array(correction.rival.scores(centred(given) * correction.rival_scale, vectors), dtype=np.float64)
         adjustments = self._adjustments(dial, target_prior, class_costs)
@@ -246,11 +248,10 @@ def _state(calibration: CalibrationSet, correction: Correction, mode: str, param
     )
 
 
-def _dense(scores: ArrayLike | Shortlist, table: ClassTable) -> AnyArray:
-    aligned = align_columns(scores, table.class_names)
-    if isinstance(aligned, Shortlist):
+def _dense(scores: AnyArray | Shortlist, table: ClassTable) -> AnyArray:
+    if isinstance(scores, Shortlist):
         raise InputError("a rival ranks all classes, but scores is a Shortlist; pass scores as an (n, K) array")
-    dense = np.atleast_2d(as_array(aligned, "scores"))
+    dense = np.atleast_2d(scores)
     if dense.shape[1] != table.n_classes:
         raise InputError(f"scores are over {dense.shape[1]} classes, but the model was fitted for {table.n_classes}")
     return dense

@@ -4,8 +4,8 @@ import pytest
 from repair import Base, LogitAdjustment, Reranker, ScoreSet
 from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis import NotApplicable
+from repair.diagnosis.measured_rows import MeasuredRows
 from repair.evaluation.cross_fitting import cross_fit
-from repair.evaluation.held_out_gain import held_out_gain
 from repair.stats.folds import group_folds
 
 
@@ -14,12 +14,16 @@ def build(problem, groups=None, **known):
 
 
 def fitted_gain(model, calibration, **options):
-    return held_out_gain(cross_fit(model, calibration, **options), calibration)
+    return measured(cross_fit(model, calibration, **options), calibration).overall().gain
+
+
+def measured(copies, calibration):
+    return MeasuredRows.held_out(calibration, copies.hits(calibration.labels))
 
 
 def test_base_gains_nothing(problem):
     gain = fitted_gain(Base(problem.k), build(problem))
-    assert (gain.accuracy.gain, gain.accuracy.error) == (0.0, 0.0)
+    assert (gain.gain, gain.error) == (0.0, 0.0)
 
 
 def test_the_gain_is_that_of_fits_on_the_other_folds(problem):
@@ -32,9 +36,8 @@ def test_the_gain_is_that_of_fits_on_the_other_folds(problem):
         model.fit(problem.scores[train], problem.labels[train], class_counts=problem.class_counts)
         hits[test] = model.predict(problem.scores[test]) == problem.labels[test]
     expected = hits - (problem.scores.argmax(axis=1) == problem.labels)
-    assert fitted_gain(LogitAdjustment(problem.k), calibration, random_state=3).accuracy.gain == pytest.approx(
-        expected.mean()
-    )
+    found = fitted_gain(LogitAdjustment(problem.k), calibration, random_state=3)
+    assert found.gain == pytest.approx(expected.mean())
 
 
 def test_macro_is_the_gain_averaged_over_classes(problem):
@@ -42,7 +45,7 @@ def test_macro_is_the_gain_averaged_over_classes(problem):
     found = cross_fit(Reranker("classwise"), calibration)
     difference = found.hits(problem.labels) - (calibration.positions == 0)
     by_class = [difference[problem.labels == one].mean() for one in np.unique(problem.labels)]
-    assert held_out_gain(found, calibration).macro.gain == pytest.approx(np.mean(by_class))
+    assert measured(found, calibration).macro().gain.gain == pytest.approx(np.mean(by_class))
 
 
 def test_copies_in_one_group_are_never_on_both_sides(problem):
@@ -51,15 +54,21 @@ def test_copies_in_one_group_are_never_on_both_sides(problem):
         ScoreSet(problem.scores.repeat(2, axis=0), problem.labels.repeat(2), groups=np.arange(300).repeat(2)), problem.k
     )
     gain = fitted_gain(Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3), twice)
-    assert gain.accuracy.freedom == 299
+    assert gain.freedom == 299
 
 
 def test_strata_add_up(problem):
     calibration = build(problem, class_counts=problem.class_counts)
-    gain = fitted_gain(Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3), calibration)
-    rare = np.isin(problem.labels, np.argsort(problem.class_counts, kind="stable")[:16])
-    together = rare.mean() * gain.rare.gain + (1 - rare.mean()) * gain.frequent.gain
-    assert gain.accuracy.gain == pytest.approx(together)
+    copies = cross_fit(Reranker("classwise", n_candidates=problem.k, lambda_a=1e-3), calibration)
+    rows = measured(copies, calibration)
+    rare, frequent = rows.by_stratum()
+    assert rare.rows == np.isin(problem.labels, np.argsort(problem.class_counts, kind="stable")[:16]).sum()
+    overall = rows.overall()
+    together = (rare.rows * rare.gain.gain + frequent.rows * frequent.gain.gain) / overall.rows
+    assert overall.gain.gain == pytest.approx(together)
+    before = (problem.scores.argmax(axis=1) == problem.labels).mean()
+    assert overall.before == pytest.approx(before)
+    assert overall.after == pytest.approx(copies.hits(problem.labels).mean())
 
 
 def test_the_model_itself_is_left_alone(problem):
@@ -71,4 +80,4 @@ def test_the_model_itself_is_left_alone(problem):
 
 def test_too_few_rows(make_problem):
     few = make_problem(n=40)
-    assert isinstance(fitted_gain(Base(few.k), build(few)), NotApplicable)
+    assert isinstance(cross_fit(Base(few.k), build(few)), NotApplicable)
