@@ -36,6 +36,12 @@ def test_the_tiles_are_those_of_the_verdict_that_the_terminal_prints(kept):
     assert kept.content.words.advice == ()  # it would say the same again
 
 
+def test_the_base_order_is_not_described_twice_on_calibration_rows(kept):
+    words = gather(kept.model, kept.calibration, draws=5).words
+    assert words.tiles == kept.content.words.tiles
+    assert not any("puts the true class first" in sentence for sentence in words.sentences)
+
+
 def test_chart_and_table_are_about_it_too(kept, best):
     content = kept.content
     chart = next(picture for picture in content.pictures if picture.key == "by_frequency")

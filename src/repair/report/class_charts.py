@@ -71,12 +71,15 @@ def long_tail(model: ShortlistReranker) -> Picture:
         for first, end in zip(drawn, ends, strict=True)
     ]
     are = "is frequent and has" if n_frequent == 1 else "are frequent and have"
+    what_is_frequent = f"{n_frequent:,} of {n_classes:,} classes {are} {percent(share, 0)} of the examples."
+    if not rare.any():
+        what_is_frequent = f"None of the {n_classes:,} classes is called rare."
     what = "training examples" if table.class_counts is not None else "calibration rows (class_counts was not given)"
     thinned = "" if len(drawn) == n_classes else f" The chart has {len(drawn)} bars for {n_classes:,} classes."
     return Picture(
         "long_tail",
         "The long tail",
-        f"{n_frequent:,} of {n_classes:,} classes {are} {percent(share, 0)} of the examples. "
+        f"{what_is_frequent} "
         f"The most frequent class has {number(counts.max())}, the rarest {number(counts.min())}.{thinned}",
         f"All {n_classes:,} classes and their {what}.",
         {

@@ -43,12 +43,12 @@ def gap_closed(diagnosis: Diagnosis) -> Picture:
         values.append({"name": name, "closed": gain.gain / gap, "low": low / gap, "high": high / gap})
     if not any(bar["low"] or bar["high"] for bar in values):
         return missing("gap_closed", title, "No correction changed which held-out rows are right")
-    shares = ", ".join(f"{bar['name']} {percent(bar['closed'], 0)}" for bar in values)
+    shares = "; ".join(f"{bar['name']}: {percent(bar['closed'], 0)}" for bar in values)
     return Picture(
         "gap_closed",
         title,
         f"The accuracy of the base order is {100 * gap:.1f} points below the coverage of the shortlist, which no "
-        f"reranking of these candidates can exceed. Share of this gap that is closed: {minus_signs(shares)}.",
+        f"reranking of these candidates can exceed. Share of this gap that is closed by {minus_signs(shares)}.",
         f"{_rows(calibration)}, each held out in one of {FOLDS} folds. Every correction has its default settings."
         f"{describe_weights(calibration.importance, calibration.groups)}",
         {"values": values},

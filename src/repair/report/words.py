@@ -91,7 +91,10 @@ def summarize(
     turned: TurnedDown | None = None,
 ) -> Words:
     """Return the verdict in words: whether the model helps, and which classes gain and lose."""
-    changes = () if isinstance(evidence, NotApplicable) else (_changes(model, evidence),)
+    changes: tuple[str, ...] = ()
+    # The correction that was turned down was measured on calibration rows, so its tiles give the base order there.
+    if isinstance(evidence, Evidence) and (turned is None or evidence.folds is None):
+        changes = (_changes(model, evidence),)
     # The numbers are those of the verdict.  If the model has no correction, they are those of the one turned down.
     shown = verdict if turned is None else diagnosis.verdict
     support = _support(verdict, stated=() if turned is None else (str(shown.basis),))
