@@ -5,6 +5,7 @@
 #               times as many random examples
 # make lint     ruff, mypy --strict and the import contracts
 # make format   let ruff rewrite what it can
+# make picture  take the README's picture of the report (needs Chromium and EXTRAS=all)
 # make bench    measure speed against a plain implementation of the paper's pseudo-code
 # make clean    remove the environment and caches
 
@@ -30,7 +31,7 @@ one_thread := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Constraints also bind the isolated build environments.
 install = PIP_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format picture bench clean
 
 demo: $(VENV)/.demo
 	@echo "Running the demonstration, which takes about half a minute."
@@ -48,6 +49,10 @@ lint: $(VENV)/.$(EXTRAS)
 format: $(VENV)/.$(EXTRAS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+picture: $(VENV)/.all
+	$(BIN)/repair demo
+	$(BIN)/python docs/report_picture.py demo/report.html docs/report.png
 
 bench: $(VENV)/.light
 	$(BIN)/python benchmarks/run.py

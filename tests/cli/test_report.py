@@ -30,7 +30,7 @@ def test_fit_writes_one_too_and_its_gain_is_the_one_that_is_printed(repair, data
     found = json.loads(done.out)
     assert found["report"] == str(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
-    assert f"{100 * found['gain']['gain']:+.1f} points" in page
+    assert f"{100 * found['verdict']['overall']['gain']:+.1f} points" in page
     assert "This file contains no single rows" in page
     assert (tmp_path / "figures" / "frontier.svg").exists()
 

@@ -1,12 +1,15 @@
 """The demonstration shows what it says, writes what it shows, and does so again for the same seed."""
 
 import csv
+import json
 import os
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from repair import InputError, Reranker, load
 from repair.demo.patients import HospitalSettings
@@ -49,6 +52,35 @@ def test_what_is_lost_on_frequent_diseases_is_printed(rare_disease_demo):
         before, after = (rows["hit@1"][place] > 0 for place in (0, repair))
     broken, fixed = int((before & ~after & frequent).sum()), int((~before & after & frequent).sum())
     assert f"frequent diseases, {fixed} patients fixed and {broken} broken of {frequent.sum()}" in text
+
+
+@pytest.mark.needs("vl_convert")
+def test_page_and_table_have_the_same_numbers(rare_disease_demo):
+    pieces, folder = rare_disease_demo
+    table = next(piece for piece in pieces if piece.startswith("method "))
+    line = next(one for one in table.splitlines() if one.startswith("Pairwise "))
+    printed = re.findall(r"([\d.]+) +([+-][\d.]+) \[([+-][\d.]+), ([+-][\d.]+)\]", line)
+    page = (folder / "report.html").read_text(encoding="utf-8").replace("−", "-")
+    tile = r'class="after">.*?([\d.]+) %</span>.*?([+-][\d.]+) points.*?interval.*? ([+-][\d.]+) to ([+-][\d.]+), '
+    shown = re.findall(tile, re.search(r'<ul class="tiles">.*?</ul>', page, re.DOTALL)[0], re.DOTALL)
+    assert len(printed) == 3
+    assert shown == printed
+
+
+@pytest.mark.needs("vl_convert")
+def test_the_patient_of_the_terminal_is_the_first_single_row_of_the_page(rare_disease_demo):
+    pieces, folder = rare_disease_demo
+    text = " ".join(next(piece for piece in pieces if piece.startswith("One patient")).split())
+    assert "it is the first of the single rows in report.html" in text
+    patient, disease = re.search(r"Test patient (\d+), true disease: (.*?) \(\*\)", text).groups()
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    data = json.loads(re.search(r'<script type="application/json".*?>(.*?)</script>', page, re.DOTALL)[1])
+    first, names = data["examples"]["rows"][0], data["examples"]["names"]
+    assert first["id"] == patient
+    assert names[first["truth"]].startswith(disease)
+    sums = next(piece for piece in pieces if piece.startswith("Why the order changed"))
+    printed = [float(line.split()[-1]) for line in sums.splitlines()[4:]]
+    assert [candidate[2] for candidate in first["candidates"]] == pytest.approx(printed, abs=0.006)
 
 
 def test_the_files_are_those_it_names(rare_disease_demo):
@@ -100,7 +132,10 @@ def test_gains_are_those_of_the_comparison(small):
     repair = next(line for line in lines if line.startswith("Pairwise"))
     assert repair.split()[1] == f"{100 * hits.mean():.1f}"
     gap = comparison.difference("pairwise")["accuracy_rare"]
-    assert f"{100 * gap.estimate:+.1f} [{100 * gap.low:+.1f}, {100 * gap.high:+.1f}]" in repair
+    rare = comparison.rows["base"]["rare"].astype(bool)
+    changes = (comparison.rows["pairwise"]["hit@1"] - comparison.rows["base"]["hit@1"])[rare]
+    low, high = ttest_1samp(changes, 0.0).confidence_interval()
+    assert f"{100 * gap.estimate:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]" in repair
 
 
 def test_the_same_seed_gives_the_same_numbers_to_the_last_bit():

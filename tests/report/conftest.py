@@ -80,6 +80,39 @@ def page(content):
 
 
 @pytest.fixture(scope="session")
+def kept():
+    """A report that keeps the base order, because the scores are the truth.  Groups of very unequal size."""
+    from repair.report.content import gather
+
+    rng = np.random.default_rng(6)
+
+    def part():
+        scores = 1.2 * rng.normal(size=(700, 8))
+        labels = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+        counts = 5 * np.bincount(labels, minlength=8)
+        groups = np.minimum(rng.integers(0, 500, size=700), 450)
+        return ScoreSet(scores, labels, class_counts=counts, class_names=tuple("abcdefgh"), groups=groups)
+
+    calibration, test = part(), part()
+    model = Reranker(n_candidates=5).fit(calibration)
+    assert model.mode_ == "base"
+    texts = ["a long text " * 150] * 700
+    content = gather(model, calibration, test, rows=10, first_rows=[123], row_texts=texts, draws=20)
+    return SimpleNamespace(model=model, calibration=calibration, test=test, content=content)
+
+
+@pytest.fixture(scope="session")
+def few():
+    """A report on four classes."""
+    from repair.report.content import gather
+
+    made = make_synthetic(SyntheticSettings(n_classes=4, n_calibration=300, n_test=300, n_candidates=3, n_pairs=1))
+    known = {"class_counts": made.class_counts, "similarity": made.similarity}
+    parts = [ScoreSet(part.scores, part.labels, **known) for part in (made.calibration, made.test)]
+    return gather(Reranker("pairwise", n_candidates=3).fit(parts[0]), *parts, rows=5, draws=20)
+
+
+@pytest.fixture(scope="session")
 def noise():
     """Rows whose labels have nothing to do with their scores: whatever is gained in sample is overfitting."""
     rng = np.random.default_rng(7)

@@ -5,21 +5,37 @@ import pytest
 pytestmark = pytest.mark.needs("playwright", "vl_convert")
 
 
+DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
 @pytest.fixture(scope="module")
-def path(page, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(page, "utf-8")
-    return path
+def paths(page, few, kept, tmp_path_factory):
+    """Three pages: hostile names, four classes, and a report that keeps the base order."""
+    from repair.report.page import as_html
+
+    folder = tmp_path_factory.mktemp("report")
+    pages = {"usual": page, "few": as_html(few), "kept": as_html(kept.content)}
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(text, "utf-8")
+    return {name: folder / f"{name}.html" for name in pages}
+
+
+@pytest.fixture(scope="module")
+def path(paths):
+    return paths["usual"]
 
 
 @pytest.fixture
-def opened(chromium, path):
-    """Open the page; afterwards it must have asked for nothing and complained of nothing."""
-    contexts, complaints, requests = [], [], []
+def opened(chromium, paths):
+    """Open a page; afterwards it must have asked for nothing and complained of nothing."""
+    contexts, complaints, requests, asked = [], [], [], set()
 
-    def open_page(**options):
+    def open_page(name="usual", **options):
+        path = paths[name]
+        asked.add(path.as_uri())
         contexts.append(chromium.new_context(**options))
         shown = contexts[-1].new_page()
+        shown.set_default_timeout(60_000)
         shown.on("console", lambda message: complaints.append(message.text))
         shown.on("pageerror", lambda error: complaints.append(str(error)))
         shown.on("request", lambda request: requests.append(request.url))
@@ -31,12 +47,12 @@ def opened(chromium, path):
     for one in contexts:
         one.close()
     assert complaints == []
-    assert set(requests) == {path.as_uri()}
+    assert {url.partition("#")[0] for url in requests} == asked
 
 
 @pytest.fixture
 def shown(opened):
-    return opened(viewport={"width": 1280, "height": 900})
+    return opened(viewport=DESK)
 
 
 def test_every_chart_is_drawn_and_no_name_does_harm(shown, content):
@@ -54,7 +70,7 @@ def test_classes_are_sorted_searched_and_paged(shown, content, hostile):
     names = shown.locator("#class-table tbody td:first-child")
     assert names.count() == len(content.classes.columns["name"])  # twenty fit on one page
     assert names.all_text_contents() == content.classes.columns["name"]
-    header = shown.get_by_role("button", name="offset", exact=True)
+    header = shown.locator("#class-table").get_by_role("button", name="offset", exact=True)
     header.click()
     offsets = [float(one.replace("−", "-")) for one in shown.locator("#class-table td:last-child").all_text_contents()]
     assert offsets == sorted(offsets, reverse=True)
@@ -145,17 +161,139 @@ def test_the_policy_stops_what_gets_in_anyway(chromium, path):
     shown.goto(path.as_uri())
     # What the policy refuses is announced as a request too, but never gets as far as a route.
     shown.route("http**", lambda route: (requests.append(route.request.url), route.abort()))
-    shown.evaluate(
-        """() => {
+    refused = shown.evaluate(
+        """() => new Promise((done) => {
+          const refused = new Set();
+          document.addEventListener("securitypolicyviolation", (event) => {
+            refused.add(event.effectiveDirective);
+            if (refused.size === 3) done([...refused].sort());
+          });
           const script = document.createElement("script");
           script.textContent = "window.harmed = 1";
           const image = document.createElement("img");
           image.src = "https://example.invalid/x.png";
           document.body.append(script, image);
-          return fetch("https://example.invalid/y").catch(() => 0);
-        }"""
+          fetch("https://example.invalid/y").catch(() => 0);
+        })"""
     )
-    shown.wait_for_timeout(200)
+    assert refused == ["connect-src", "img-src", "script-src-elem"]
     assert shown.evaluate("window.harmed") is None
     assert requests == []
     context.close()
+
+
+#: The boxes of the visible texts of every chart, without those turned by 30 degrees, whose boxes are too large.
+TEXTS = """() => [...document.querySelectorAll("[data-chart]")].map((chart) => {
+  const card = chart.closest("figure").getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("svg text:not([opacity='0'])")].filter((one) => one.textContent.trim());
+  return texts.filter((one) => !/rotate\\((-30|330)\\)/.test(one.getAttribute("transform") || ""))
+    .map((one) => [one.textContent, one.getBoundingClientRect()])
+    .map(([text, box]) => [chart.dataset.chart, text, box.left, box.top, box.right, box.bottom, card.left, card.right]);
+})"""
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", ["usual", "few", "kept"])
+def test_no_text_of_a_chart_is_printed_over_another_or_outside_of_its_card(opened, name, viewport):
+    charts = opened(name, viewport=viewport).evaluate(TEXTS)
+    assert sum(map(len, charts)) > 50
+    for texts in charts:
+        for place, (chart, text, left, top, right, bottom, *card) in enumerate(texts):
+            assert card[0] <= left, (chart, text)
+            assert right <= card[1], (chart, text)
+            for _, other, *box, _, _ in texts[:place]:
+                across = min(right, box[2]) - max(left, box[0])
+                down = min(bottom, box[3]) - max(top, box[1])
+                assert across < 1 or down < 3, (chart, text, other)
+
+
+def test_every_class_has_a_bar_of_the_same_width(opened):
+    bars = opened("few", viewport=DESK).locator("[data-chart=long_tail] svg .mark-rect path")
+    widths = [bars.nth(place).bounding_box()["width"] for place in range(bars.count())]
+    assert len(widths) == 4
+    assert min(widths) > 50
+    assert max(widths) - min(widths) < 3
+
+
+def test_a_word_shows_its_meaning_to_mouse_and_keyboard(opened):
+    shown = opened(viewport=DESK)
+    word, meaning = shown.locator("#verdict .term").first, shown.locator("#meaning")
+    entry = shown.locator(f"#{word.get_attribute('aria-describedby')}").text_content()
+    assert not meaning.is_visible()
+    word.hover()
+    meaning.wait_for()
+    assert entry in meaning.text_content()
+    shown.mouse.move(2, 890)
+    meaning.wait_for(state="hidden")
+    word.focus()
+    shown.keyboard.press("Tab")
+    meaning.wait_for()
+    focused = shown.evaluate("document.activeElement.getAttribute('aria-describedby')")
+    assert shown.locator(f"#{focused}").text_content() in meaning.text_content()
+    assert shown.evaluate("document.activeElement.matches('#verdict .term')")
+    shown.keyboard.press("Escape")
+    meaning.wait_for(state="hidden")
+
+
+def test_a_word_shows_its_meaning_to_a_finger(opened):
+    shown = opened(viewport=PHONE, has_touch=True, is_mobile=True)
+    word, meaning = shown.locator("#verdict .term").first, shown.locator("#meaning")
+    word.tap()
+    meaning.wait_for()
+    box = meaning.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 390
+    shown.locator("h1").tap()
+    meaning.wait_for(state="hidden")
+
+
+def test_the_first_screen_of_a_phone_is_the_verdict(opened):
+    shown = opened(viewport=PHONE, is_mobile=True)
+    headline, tiles = shown.locator(".headline").bounding_box(), shown.locator(".tile")
+    assert headline["y"] < 120
+    assert tiles.count() == 3
+    last = tiles.nth(2).bounding_box()
+    assert last["y"] + last["height"] <= PHONE["height"]
+
+
+def test_a_wide_table_says_that_it_scrolls(opened):
+    shown = opened(viewport=PHONE, is_mobile=True)
+    region = shown.get_by_role("region", name="Table of classes")
+    hint = region.locator("xpath=preceding-sibling::p[contains(@class, 'hint')]")
+    region.scroll_into_view_if_needed()
+    assert hint.is_visible()
+    assert "Scroll it sideways" in hint.text_content()
+    assert "right" in region.get_attribute("data-more")
+    assert "gradient" in region.evaluate("region => getComputedStyle(region).maskImage")
+    region.evaluate("region => region.scrollTo(region.scrollWidth, 0)")
+    shown.locator(".scroll:has(#class-table):not([data-more~=right])").wait_for()
+    wide = opened(viewport=DESK)
+    assert not wide.locator("#classes .hint").is_visible()
+
+
+def test_the_explorer_says_where_the_true_class_stood_and_scrolls_visibly(opened, kept):
+    shown = opened("kept", viewport=DESK)
+    shown.locator("#example-kind").select_option("not on the shortlist")
+    row = next(row for row in kept.content.examples.rows if row["kind"] == "not on the shortlist")
+    stood = shown.locator("#example .place").text_content()
+    assert stood.endswith(f"In the base order of all 8 classes it is number {row['place']}.")
+    text = shown.get_by_role("region", name="Text of this row")
+    assert text.evaluate("region => region.scrollHeight > region.clientHeight")
+    assert text.get_attribute("data-more") == "down"
+    assert "gradient" in text.evaluate("region => getComputedStyle(region).maskImage")
+    text.focus()
+    shown.keyboard.press("End")
+    shown.locator("#example .about .scroll[data-more='']").wait_for()
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_checks_are_aligned(opened, viewport):
+    lefts = opened(viewport=viewport).evaluate(
+        "[...document.querySelectorAll('.check > div')].map((one) => one.getBoundingClientRect().left)"
+    )
+    assert len(lefts) > 10
+    assert max(lefts) - min(lefts) < 0.5
+
+
+def test_the_pager_is_there_only_if_there_are_pages(opened):
+    assert not opened(viewport=DESK).locator("#class-pager").is_visible()  # twenty classes fit on one page

@@ -45,7 +45,7 @@ def parsed(page):
 
 
 def test_names_that_mean_harm_are_text(parsed, hostile, secret):
-    assert len(parsed.scripts) == 5  # the data, Vega and our three
+    assert len(parsed.scripts) == 6  # the data, Vega and our four
     assert not any(tag in ("img", "iframe", "object", "link", "base", "b") for tag, _ in parsed.elements)
     assert not any(name.startswith("on") for _, attributes in parsed.elements for name in attributes)
     data = json.loads(parsed.scripts[0])
@@ -71,7 +71,7 @@ def test_the_policy_names_exactly_what_is_there(page, parsed):
     def hashed(text):
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
-    assert len(scripts) == 4
+    assert len(scripts) == 5
     assert set(re.findall(r"'sha256-[^']+'", policy)) == {hashed(one) for one in (*scripts, style)}
 
 
@@ -82,6 +82,52 @@ def test_every_chart_has_a_label_and_a_table(parsed, content):
     assert all(one["role"] == "img" and one["aria-label"].startswith("Chart: ") for one in boxes)
     tables = [one["aria-label"] for _, one in parsed.elements if one.get("aria-label", "").startswith("Numbers of")]
     assert len(tables) == len(drawn)
+
+
+def test_links_lead_to_what_the_verdict_rests_on(parsed, content, few, kept):
+    for page in (parsed, *(Elements(as_html(one)) for one in (few, kept.content))):
+        ids = [one["id"] for _, one in page.elements if "id" in one]
+        assert len(ids) == len(set(ids))
+        links = {one["href"] for tag, one in page.elements if tag == "a"}
+        assert {"#by_frequency", "#classes", "#pairs", "#checks", "#glossary"} <= links
+        assert {link.removeprefix("#") for link in links} <= set(ids)
+        described = {one["aria-describedby"] for _, one in page.elements if "aria-describedby" in one}
+        assert described <= set(ids)
+
+
+def test_an_alarm_leads_to_its_check(rows, model, diagnosis):
+    from repair.report.content import gather
+
+    page = as_html(gather(model, rows.calibration, rows.calibration, diagnosis=diagnosis))  # RP110: the same rows
+    alarm = re.search(r'<div class="alarm">.*?</div>', page, re.DOTALL)[0]
+    assert '<a href="#RP110">' in alarm
+    assert '<li class="check error" id="RP110">' in page
+
+
+def test_there_are_no_empty_cards(few):
+    absent = [picture for picture in few.pictures if picture.reason]
+    assert absent
+    page = as_html(few)
+    grid = re.search(r'<div class="grid">.*?\n</div>', page, re.DOTALL)[0]
+    assert grid.count('class="card') == len(few.pictures) - len(absent)
+    listed = re.search(r'<details id="absent">.*?</details>', page, re.DOTALL)[0]
+    for picture in absent:
+        assert f"<li>{picture.title}: " in listed
+
+
+def test_information_has_not_failed(rows, model, diagnosis):
+    from dataclasses import replace
+
+    from repair.diagnosis.checks import Check
+
+    found = Check("RP101", "coverage ceiling", "info", "failed", "It is 80 %.", "Raise it.")
+    from repair.report.content import gather
+
+    content = replace(gather(model, rows.calibration, rows.test, diagnosis=diagnosis), checks=(found,))
+    listed = re.search(r'<ul class="checks card">.*?</ul>', as_html(content), re.DOTALL)[0]
+    assert '<span class="outcome">information</span>' in listed
+    assert "failed" not in listed
+    assert str(found) == "RP101 information, coverage ceiling: It is 80 %. Raise it."
 
 
 def test_without_rows_no_row_is_in_the_file(by_folds, content, secret):

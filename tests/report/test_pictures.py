@@ -7,6 +7,7 @@ import pytest
 
 from repair import Base, Reranker, ScoreSet
 from repair.diagnosis import NotApplicable, quintile_gains
+from repair.diagnosis.expected import ExpectedContradictions
 from repair.report import class_charts
 from repair.report.charts import charts_of
 from repair.report.class_charts import MOST_MARKS, long_tail, offsets
@@ -44,12 +45,30 @@ def test_bins_by_frequency_hold_all_rows_once(rows, model, content):
 
 def test_the_line_of_the_long_tail_divides_rare_from_frequent():
     # Many equal counts across the line: the kinds must not mix.
-    scores = np.eye(10).repeat(6, axis=0)
-    model = Base(3).fit(scores, np.arange(10).repeat(6), class_counts=[9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
-    data = long_tail(model).data
+    counts = [60, 5, 5, 5, 5, 1, 1, 1, 1, 1]
+    scores, labels = np.eye(10).repeat(6, axis=0), np.arange(10).repeat(6)
+    data = long_tail(Base(3).fit(scores, labels, class_counts=counts)).data
     assert data["frequent"] == 2
+    assert [bar["right"] - bar["left"] for bar in data["values"]] == [1.0] * 10
+    assert (data["values"][0]["left"], data["values"][-1]["right"]) == (0.5, 10.5)
     assert [one["kind"] for one in data["values"]] == ["frequent"] * 2 + ["rare"] * 8
-    assert [one["count"] for one in data["values"]] == [9, 5, 5, 5, 5, 1, 1, 1, 1, 1]
+    assert [one["count"] for one in data["values"]] == counts
+
+
+def test_rare_classes_are_the_same_in_the_charts_and_in_the_verdict():
+    # Four fifths of these classes have more than half of the examples, so fewer of them are called rare.
+    counts = np.array([9, 5, 5, 5, 5, 1, 1, 1, 1, 1])
+    scores, labels = np.eye(10).repeat(6, axis=0), np.arange(10).repeat(6)
+    model = Base(3).fit(scores, labels, class_counts=counts)
+    data = long_tail(model).data
+    assert data["frequent"] == 5
+    assert [one["kind"] for one in data["values"]] == ["frequent"] * 5 + ["rare"] * 5
+    made = gather(model, ScoreSet(scores, labels, class_counts=counts), draws=5)
+    (rare,) = (stratum for stratum in made.words.verdict.strata if stratum.name == "rare")
+    bins = picture(made, "by_frequency").data["values"]
+    assert rare.rows == sum(one["rows"] for one in bins if one["kind"] == "rare")
+    columns = made.classes.columns
+    assert rare.rows == sum(n for n, kind in zip(columns["rows"], columns["kind"], strict=True) if kind == "rare") == 30
 
 
 def test_coverage_rises_to_what_is_on_the_shortlist(rows, model, content):
@@ -88,6 +107,36 @@ def test_histograms_of_pairs_count_every_row_and_shade_where_thresholds_cross(co
         assert one["zone"][1] - one["zone"][0] == pytest.approx(known.overlap)
         for side, count in (("first", known.rows_first), ("second", known.rows_second)):
             assert sum(part["rows"] for part in one["bins"] if part["side"] == side) == count
+
+
+@pytest.mark.parametrize(("drawn", "first"), [(1, "pairs"), (99, "long_tail")])
+def test_pairs_lead_only_if_there_are_more_than_chance_explains(rows, model, diagnosis, drawn, first):
+    expected = ExpectedContradictions(
+        diagnosis.expected.observed, np.full(50, drawn * diagnosis.expected.observed // 9)
+    )
+    shown = gather(model, rows.calibration, rows.test, diagnosis=replace(diagnosis, expected=expected)).pictures
+    assert shown[0].key == first
+    pairs = next(picture for picture in shown if picture.key == "pairs")
+    assert pairs.sentence.startswith(f"There are {'more' if first == 'pairs' else 'no more'} contradictory pairs than")
+    assert (shown[-1].key == "pairs") != (first == "pairs")
+
+
+def test_a_short_tail_has_a_linear_axis():
+    scores = np.eye(4).repeat(10, axis=0)
+
+    def axis(counts):
+        model = Base(3).fit(scores, np.arange(4).repeat(10), class_counts=counts)
+        return charts_of(long_tail(model))[0]["layer"][0]["encoding"]["y"]
+
+    assert "type" not in axis([40, 30, 20, 10])["scale"]
+    assert axis([4000, 30, 20, 10])["scale"]["type"] == "symlog"
+    assert axis([4000, 30, 20, 10])["title"] == "training examples (logarithmic)"
+
+
+def test_offsets_that_are_almost_zero_are_not_magnified(rows):
+    model = Reranker("classwise", n_candidates=6, lambda_a=1e6).fit(rows.calibration)
+    assert 0 < np.abs(model.offsets_).max() < 0.005
+    assert offsets(model).reason.startswith("All class offsets are shrunk to almost 0 (the largest is ")
 
 
 def test_the_gap_closed_is_that_of_the_held_out_gains(content, diagnosis):
@@ -129,8 +178,12 @@ def test_many_classes_are_thinned_and_that_is_said():
     shown = offsets(model)
     assert len(shown.data["values"]) == MOST_MARKS
     assert f"The chart shows {MOST_MARKS:,} of {n_classes:,} classes." in shown.sentence
-    assert len(long_tail(model).data["values"]) == class_charts.TAIL_POINTS
-    assert f"of {n_classes:,} classes, evenly by rank." in long_tail(model).sentence
+    tail = long_tail(model)
+    bars = tail.data["values"]
+    assert len(bars) in (class_charts.TAIL_POINTS, class_charts.TAIL_POINTS + 1)
+    assert f"The chart has {len(bars)} bars for {n_classes:,} classes." in tail.sentence
+    assert [bar["left"] for bar in bars[1:]] == [bar["right"] for bar in bars[:-1]]
+    assert tail.data["frequent"] + 0.5 in {bar["left"] for bar in bars}  # colours change at the line
 
 
 def test_too_few_rows_still_give_a_report():

@@ -139,4 +139,5 @@ def test_a_model_from_a_file_is_shown_as_it_is_although_auto_must_choose_again(r
     )
     found = gather(load(tmp_path / "model.safetensors"), second, draws=5)
     assert dict(found.facts)["Calibration rows"].startswith("120, ")
-    assert "of 140 held-out calibration rows" in found.words.sentences[0]
+    assert found.words.verdict.basis.rows == 140
+    assert found.words.tiles_basis.startswith("140 calibration rows")

@@ -15,7 +15,6 @@ import numpy as np
 from repair._utils.atomic_write import write_atomically
 from repair._utils.text_tables import text_table
 from repair.comparison.compare import compare
-from repair.comparison.numbers import Difference
 from repair.comparison.result import Comparison
 from repair.data.score_set import ScoreSet
 from repair.demo.case import Case, choose_case
@@ -29,6 +28,7 @@ from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import make_method, title_of
 from repair.rerankers.reranker import Reranker
 from repair.similarity import hpo_jaccard
+from repair.stats.paired_gains import paired_gain
 
 __all__ = ["Differential", "compare_methods", "gains_table", "make_differential", "run_rare_disease"]
 
@@ -42,7 +42,8 @@ DRAWS = 50
 #: Number of simulated patients that the report shows as single rows.
 PATIENTS_SHOWN = 60
 LINE = 110
-SHOWN = {"accuracy": "all", "accuracy_rare": "rare", "accuracy_frequent": "frequent"}
+#: Columns of the table: the metric, its title, and the rows that it is about (all rows, or those of a stratum).
+SHOWN = (("accuracy", "all", None), ("accuracy_rare", "rare", "rare"), ("accuracy_frequent", "frequent", "frequent"))
 
 NOTICE = (
     "The patients are SIMULATED from disease annotations. There is no data of real people in here. This is decision "
@@ -124,8 +125,8 @@ def _pieces(settings: HospitalSettings, target: Path) -> Iterator[str]:
     comparison.models["pairwise"].save(target / "model.safetensors")
     yield gains_table(comparison)
     yield _reading(comparison, diagnosis)
-    _write_page(target / "report.html", problem, comparison, diagnosis)
     case = choose_case(comparison, problem.test, problem.names, "pairwise")
+    _write_page(target / "report.html", problem, comparison, diagnosis, [] if case is None else [case.row])
     if case is not None:
         _write(target / "patient.csv", case.to_csv())
         yield from _about(case, problem)
@@ -210,21 +211,26 @@ def gains_table(comparison: Comparison) -> str:
     [['method', 'all'], ['--------', '----'], ['Base', '45.0'], ['Pairwise', '51.3']]
     """
     header = ["method"]
-    for title in SHOWN.values():
+    for _, title, _ in SHOWN:
         header += [title, "gain [95 %]"]
     lines = []
     for method in comparison.methods:
-        gaps = comparison.difference(method)
         line = [title_of(method)]
-        for metric in SHOWN:
-            line += [f"{100 * comparison.full[method][metric]:.1f}", _gain(gaps[metric])]
-        lines.append(line if method != comparison.reference else [cell if "[" not in cell else "-" for cell in line])
+        for metric, _, stratum in SHOWN:
+            line.append(f"{100 * comparison.full[method][metric]:.1f}")
+            line.append("-" if method == comparison.reference else _gain(comparison, method, stratum))
+        lines.append(line)
     return text_table(header, lines)
 
 
-def _gain(gap: Difference) -> str:
+def _gain(comparison: Comparison, method: str, stratum: str | None) -> str:
+    """Return the paired gain over the reference with its interval, as the report computes it."""
+    base, rows = comparison.rows[comparison.reference], comparison.rows[method]
+    which = np.ones(len(comparison.labels), dtype=bool) if stratum is None else base[stratum].astype(bool)
+    difference = (rows["hit@1"] - base["hit@1"])[which]
+    gain = paired_gain(difference, np.ones(len(difference)), None)
     # + 0.0 turns −0 into 0
-    estimate, low, high = (round(100 * value, 1) + 0.0 for value in (gap.estimate, gap.low, gap.high))
+    estimate, low, high = (round(100 * value, 1) + 0.0 for value in (gain.gain, *gain.interval()))
     return f"{estimate:+.1f} [{low:+.1f}, {high:+.1f}]"
 
 
@@ -262,8 +268,8 @@ def _reading(comparison: Comparison, diagnosis: Diagnosis) -> str:
     ]
     tau = comparison.models["logit_adjustment"].tau_
     text = (
-        f"The table shows the percentage of test patients whose true disease is first, and the paired gain over Base "
-        f"with 95 % intervals from {comparison.setup.resamples} bootstrap resamples of the patients. The true disease "
+        "The table shows the percentage of test patients whose true disease is first, and the paired gain over Base "
+        "with its 95 % interval, as in the report. The true disease "
         f"is among the ten candidates for {100 * first['covered'].mean():.1f} % of the patients, which no reranker can "
         "exceed. Rare diseases are the four fifths with the fewest training patients, frequent ones the rest. All "
         f"methods were fitted on calibration patients only. LogitAdj chose tau = {tau:g} and auto chose "
@@ -284,7 +290,8 @@ def _about(case: Case, problem: Differential) -> Iterator[str]:
     yield fill(
         "One patient, as in the paper's case study. This patient was chosen by a rule: among the patients with a "
         f"{kind} disease that Pairwise fixed, it is the one whose disease was furthest down on the base shortlist. "
-        f"It shows how the correction works, not how often it helps. Test patient {case.row}, true disease: "
+        "It shows how the correction works, not how often it helps, and it is the first of the single rows in "
+        f"report.html. Test patient {case.row}, true disease: "
         f"{case.names[case.truth]} (*). Terms that fit the disease: {fitting}. Unrelated terms: {unrelated}.",
         LINE,
     )
@@ -293,8 +300,13 @@ def _about(case: Case, problem: Differential) -> Iterator[str]:
     yield f"Rank of the disease, and of the candidate with the most similar phenotypes:\n\n{case.rank_table()}"
 
 
-def _write_page(path: Path, problem: Differential, comparison: Comparison, diagnosis: Diagnosis) -> None:
-    """Write the HTML report.  Without the extra ``report`` none is written, and an old one is removed."""
+def _write_page(
+    path: Path, problem: Differential, comparison: Comparison, diagnosis: Diagnosis, first: list[int]
+) -> None:
+    """Write the HTML report, with some patients first.
+
+    Without the extra ``report`` none is written, and an old one is removed.
+    """
     path.unlink(missing_ok=True)
     if find_spec("vl_convert") is None:
         return
@@ -306,6 +318,7 @@ def _write_page(path: Path, problem: Differential, comparison: Comparison, diagn
         problem.calibration,
         problem.test,
         rows=PATIENTS_SHOWN,
+        first_rows=first,
         row_texts=["; ".join(name_of[term] for term in terms) for terms in patients],
         title="A rare-disease differential on simulated patients",
         class_titles={name: f"{problem.names[label]} ({name})" for label, name in enumerate(problem.hospital.diseases)},

@@ -43,10 +43,17 @@ class Check:
         """Whether the check passed, or None if it is not applicable."""
         return None if self.outcome == "not applicable" else self.outcome == "passed"
 
+    @property
+    def status(self) -> str:
+        """What to show: how serious the failure is, or the outcome.  Information is nothing that has failed."""
+        if self.outcome != "failed":
+            return self.outcome
+        return "information" if self.severity == "info" else self.severity
+
     def __str__(self) -> str:
-        """Return the outcome and the explanation, and the remedy if the check failed."""
+        """Return the status and the explanation, and the remedy if the check failed."""
         remedy = f" {self.remedy}" if self.outcome == "failed" else ""
-        return f"{self.code} {self.severity}, {self.title} ({self.outcome}): {self.explanation}{remedy}"
+        return f"{self.code} {self.status}, {self.title}: {self.explanation}{remedy}"
 
 
 def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
@@ -65,7 +72,7 @@ def run_checks(inputs: CheckInputs) -> tuple[Check, ...]:
     >>> [check.code for check in checks if check.outcome == "failed"]
     []
     >>> print(checks[11])
-    RP112 warning, group concentration (not applicable): No groups were given.
+    RP112 not applicable, group concentration: No groups were given.
     """
     return tuple(_run(spec, inputs) for spec in CHECKS)
 

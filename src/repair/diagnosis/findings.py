@@ -19,7 +19,7 @@ from repair.data.suspicious_inputs import (
     masked_row,
 )
 from repair.stats.folds import FEWEST_GROUPS, FEWEST_ROWS
-from repair.stats.row_weights import effective_number
+from repair.stats.row_weights import describe_weights, effective_number
 
 __all__ = [
     "CheckInputs",
@@ -75,16 +75,28 @@ def ceiling(inputs: CheckInputs) -> Finding:
     # The extended mode may rank more classes than k, so this does not limit every model.
     text = f"No reranking of the candidates can exceed their coverage, which is {100 * share:.1f} % with {k} candidates"
     if inputs.calibration.all_scores is None:
-        return share >= GOOD_COVERAGE, f"{text} (unknown with more, because only shortlists were given)."
+        return (
+            share >= GOOD_COVERAGE,
+            f"{text} (unknown with more, because only shortlists were given).{_plainly(inputs)}",
+        )
     wider = min(2 * k, calibration.table.n_classes)
     more = Shortlist.from_scores(inputs.calibration.all_scores, wider).positions_of(calibration.labels) >= 0
-    return share >= GOOD_COVERAGE, f"{text} and {100 * more.mean():.1f} % with {wider}."
+    return share >= GOOD_COVERAGE, f"{text} and {100 * more.mean():.1f} % with {wider}.{_plainly(inputs)}"
+
+
+def _plainly(inputs: CheckInputs) -> str:
+    """Return a sentence that tells a plain share of rows from the weighted ones elsewhere, or '' without weights."""
+    calibration = inputs.calibration
+    return " Here every row counts once." if describe_weights(calibration.importance, calibration.groups) else ""
 
 
 def low_coverage(inputs: CheckInputs) -> Finding:
     """Check that the coverage is not so low that labels and columns are probably in different orders."""
     share = float(inputs.calibration.covered.mean())
-    return share >= LOW_COVERAGE, f"{100 * share:.1f} % of the rows have their label on the shortlist."
+    return (
+        share >= LOW_COVERAGE,
+        f"{100 * share:.1f} % of the rows have their label on the shortlist.{_plainly(inputs)}",
+    )
 
 
 def without_rows(inputs: CheckInputs) -> Finding:

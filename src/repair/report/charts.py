@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from repair.model.adjustments import dial_text
+from repair.report.frontier_chart import frontier
 from repair.report.palette import colour
 from repair.report.picture import Picture
 from repair.report.row_charts import BEFORE
-from repair.report.vega import Data, Spec, caption, chart, colours, decades, field, own_values, tips
+from repair.report.vega import ORDERS, SHAPES, Data, Spec, caption, chart, colours, decades, field, own_values, tips
 
 __all__ = ["CHARTS", "charts_of"]
 
 PER_CENT = ".0%"
-ORDERS = {BEFORE: "base", "model": "model"}
-#: The base order and the model also differ in shape, for people who do not see the colours.
-SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
+#: Up to this many bars are separated by a gap.
+FEW_BARS = 60
+DASHES = {BEFORE: [4, 3], "model": [1, 0]}
 
 
 def charts_of(picture: Picture) -> list[Spec]:
@@ -35,38 +35,37 @@ def charts_of(picture: Picture) -> list[Spec]:
 
 
 def long_tail(data: Data) -> Spec:
-    """Draw the examples by rank of the class, and a line between the frequent fifth and the rest."""
-    boundary = data["frequent"] + 0.5
-    ticks = decades(data["top"])
-    y = field(
-        "count",
-        data["what"],
-        scale={"type": "symlog", "domainMin": 0},
-        axis={"values": ticks, "format": ",d", "grid": True},
-    )
-    x = field("rank", "classes, most frequent first", scale={"nice": False, "zero": False}, axis={"grid": False})
-    kinds = {"frequent": "frequent", "rare": "rare"}
-    shown = tips(rank="rank", count=("examples", ","), kind="kind")
-    line = own_values([{"rank": boundary}])
-    return chart(
-        data["values"],
-        [
-            {
-                "mark": {"type": "area", "interpolate": "step-after", "opacity": 0.85, "line": False},
-                "encoding": {"x": x, "y": y, "color": colours("kind", kinds), "tooltip": shown},
+    """Draw one bar per class by rank, and a line between frequent and rare classes."""
+    n_classes, n_frequent = data["classes"], data["frequent"]
+    y = field("count", data["what"], scale={"domainMin": 0}, axis={"format": ",d", "tickMinStep": 1}, stack=None)
+    if data["log"]:
+        y = {**y, "title": f"{data['what']} (logarithmic)", "scale": {"type": "symlog", "domainMin": 0}}
+        y["axis"] = {"format": ",d", "values": decades(data["top"])}
+    within = {"domain": [0.5, n_classes + 0.5], "nice": False}
+    axis = {"grid": False, "tickMinStep": 1, "format": ",d"}
+    x = field("left", "classes, most frequent first", scale=within, axis=axis, bin={"binned": True})
+    shown = tips(name="class", rank=("rank", ",d"), count=("examples", ","), kind="kind")
+    line = own_values([{"left": n_frequent + 0.5}])
+    here = {"x": {"field": "left", "type": "quantitative", "scale": within}}
+    above = f"{n_classes - n_frequent:,} rare classes →"
+    layers = [
+        {
+            "mark": {"type": "bar", "opacity": 0.85, "binSpacing": 1 if n_classes <= FEW_BARS else 0},
+            "encoding": {
+                "x": x,
+                "x2": {"field": "right"},
+                "y": y,
+                "color": colours("kind", {"frequent": "frequent", "rare": "rare"}),
+                "tooltip": shown,
             },
-            {
-                **line,
-                "mark": {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")},
-                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
-            },
-            {
-                **line,
-                "mark": caption("80 % of the classes →", align="left", dx=6, y=8, color=colour("ink")),
-                "encoding": {"x": {"field": "rank", "type": "quantitative"}},
-            },
-        ],
-    )
+        }
+    ]
+    if n_frequent < n_classes:
+        layers += [
+            {**line, "mark": {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}, "encoding": here},
+            {**line, "mark": caption(above, align="left", y=-6, color=colour("ink")), "encoding": here},
+        ]
+    return chart(data["values"], layers)
 
 
 def by_frequency(data: Data) -> Spec:
@@ -87,8 +86,10 @@ def by_frequency(data: Data) -> Spec:
         after=("after", ".1%"),
     )
     y = {"type": "quantitative", "title": "accuracy", "axis": {"format": PER_CENT}}
+    # An interval around the new accuracy can leave the range that an accuracy can have.
+    within = [{**part, "low": max(part["low"], 0.0), "high": min(part["high"], 1.0)} for part in data["values"]]
     return chart(
-        data["values"],
+        within,
         [
             {
                 "mark": {"type": "rule", "strokeWidth": 9, "opacity": 0.22, "color": colour("model")},
@@ -112,62 +113,6 @@ def by_frequency(data: Data) -> Spec:
         ],
         300,
     )
-
-
-def frontier(data: Data) -> Spec:
-    """Draw rare against frequent accuracy along the dial."""
-    axis = {"format": ".1%", "tickCount": 6}
-    x = field("frequent", "accuracy on frequent classes", scale={"zero": False, "padding": 24}, axis=axis)
-    y = field("rare", "accuracy on rare classes", scale={"zero": False, "padding": 18}, axis=axis)
-    shown = tips(
-        dial="dial",
-        rare=("rare", ".1%"),
-        frequent=("frequent", ".1%"),
-        accuracy=("all rows", ".1%"),
-        macro=("mean over classes", ".1%"),
-    )
-    ends = [at for at in data["values"] if at["dial"] in (0.0, 0.5, 1.0) and at["dial"] != data["model"]["dial"]]
-    marks = [
-        {**data["base"], "name": "base order", "order": BEFORE},
-        {**data["model"], "name": f"this model, dial {dial_text(data['model']['dial'])}", "order": "model"},
-    ]
-    return chart(
-        data["values"],
-        [
-            {
-                "mark": {"type": "line", "color": colour("model"), "strokeWidth": 1.5, "opacity": 0.6},
-                "encoding": {"x": x, "y": y, "order": {"field": "dial", "type": "quantitative"}},
-            },
-            {
-                "mark": {"type": "point", "filled": True, "color": colour("model"), "size": 36, "opacity": 1},
-                "encoding": {"x": x, "y": y, "tooltip": shown},
-            },
-            {
-                **own_values(ends),
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "color": colour("soft")},
-                "encoding": {"x": x, "y": y, "text": {"field": "dial", "format": ".1f", "type": "quantitative"}},
-            },
-            *_named_points(marks, x, y),
-        ],
-        320,
-    )
-
-
-def _named_points(marks: Sequence[Data], x: Spec, y: Spec) -> list[Spec]:
-    """Return large points for the base order and the model, each with its name next to it."""
-    point = {"type": "point", "filled": True, "size": 190, "opacity": 1, "stroke": colour("paper")}
-    name = {"type": "text", "dx": 12, "dy": 20, "align": "right", "fontWeight": 600, "color": colour("ink")}
-    encoding = {
-        "x": x,
-        "y": y,
-        "color": colours("order", ORDERS, legend=None),
-        "shape": {**SHAPES, "legend": None},
-        "tooltip": tips(name=" ", rare=("rare", ".1%"), frequent=("frequent", ".1%")),
-    }
-    return [
-        {**own_values(marks), "mark": point, "encoding": encoding},
-        {**own_values(marks), "mark": name, "encoding": {"x": x, "y": y, "text": {"field": "name"}}},
-    ]
 
 
 def offsets(data: Data) -> Spec:
@@ -194,7 +139,7 @@ def offsets(data: Data) -> Spec:
             "mark": {"type": "point", "filled": True, "size": 34, "opacity": 0.75},
             "encoding": {
                 "x": x,
-                "y": field("offset", "offset"),
+                "y": field("offset", "offset (dashed: common mean)" if data["means"] else "offset"),
                 "color": colours("trust", names, "based on"),
                 "tooltip": shown,
             },
@@ -204,15 +149,13 @@ def offsets(data: Data) -> Spec:
         at_mean = own_values([{"at": mean}])
         rule = {"type": "rule", "strokeDash": [5, 4], "color": colour("ink")}
         layers.append({**at_mean, "mark": rule, "encoding": {"y": field("at", None)}})
-        mark = caption("common mean", align="right", x="width", dy=-7, color=colour("ink"))
-        layers.append({**at_mean, "mark": mark, "encoding": {"y": field("at", None)}})
     return chart(data["values"], layers, 320)
 
 
 def gap_closed(data: Data) -> Spec:
     """Draw the share of the recoverable gap that each kind of correction closes."""
     y = field("name", None, "nominal", sort=[bar["name"] for bar in data["values"]], axis={"labelLimit": 200})
-    x = {"type": "quantitative", "title": "share of the recoverable gap closed", "axis": {"format": PER_CENT}}
+    x = {"type": "quantitative", "title": "share of the gap closed", "axis": {"format": PER_CENT}}
     shown = tips(name=" ", closed=("closed", ".1%"), low=("from", ".1%"), high=("to", ".1%"))
     bars = {"type": "bar", "color": colour("model"), "height": {"band": 0.55}, "cornerRadiusEnd": 3}
     ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
@@ -304,17 +247,18 @@ def coverage(data: Data) -> Spec:
     x = field("j", "first j candidates", scale=within, axis={"tickMinStep": 1, "format": "d", "grid": False})
     y = field("share", "true class among them", axis={"format": PER_CENT}, scale={"zero": True})
     rows = {"all rows": "model", "rare classes": "rare"}
-    dash = {"domain": list(ORDERS), "range": [[4, 3], [1, 0]]}
+    # One legend for colour and dashes, because two do not fit side by side on a phone.
+    lines = [(f"{name}, {order}", tint, dash) for name, tint in rows.items() for order, dash in DASHES.items()]
+    values = [{**point, "line": f"{point['rows']}, {point['order']}"} for point in data["values"]]
+    tints = colours("line", {name: tint for name, tint, _ in lines})
+    tints["legend"]["symbolType"] = "stroke"
+    dashes = {"domain": [name for name, _, _ in lines], "range": [dash for _, _, dash in lines]}
     shown = tips(rows="rows", order="order", j="first", share=("share", ".1%"))
     line = own_values([{"j": data["k"]}])
-    lines = {
-        "x": x,
-        "y": y,
-        "color": colours("rows", rows),
-        "strokeDash": {"field": "order", "type": "nominal", "scale": dash, "legend": {"orient": "top", "title": None}},
-    }
+    side = {"align": "right", "dx": -5} if data["k"] > 0.7 * depth else {"align": "left", "dx": 5}
+    dashed = {"field": "line", "type": "nominal", "scale": dashes, "legend": {**tints["legend"]}}
     return chart(
-        data["values"],
+        values,
         [
             {
                 **line,
@@ -323,13 +267,16 @@ def coverage(data: Data) -> Spec:
             },
             {
                 **line,
-                "mark": caption("shortlist", align="left", dx=5, y="height", dy=-8),
+                "mark": caption("shortlist", y="height", dy=-8, **side),
                 "encoding": {"x": x},
             },
-            {"mark": {"type": "line", "strokeWidth": 2}, "encoding": lines},
+            {
+                "mark": {"type": "line", "strokeWidth": 2},
+                "encoding": {"x": x, "y": y, "color": tints, "strokeDash": dashed},
+            },
             {
                 "mark": {"type": "point", "filled": True, "size": 28, "opacity": 1},
-                "encoding": {"x": x, "y": y, "color": colours("rows", rows), "tooltip": shown},
+                "encoding": {"x": x, "y": y, "color": tints, "tooltip": shown},
             },
         ],
         300,

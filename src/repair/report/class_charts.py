@@ -9,18 +9,22 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.text_tables import minus_signs
-from repair.report.evidence import Evidence
+from repair.report.changes import Changes
 from repair.report.picture import Picture, missing, number, percent
 from repair.report.words import mode_title
 from repair.rerankers.base import ShortlistReranker
-from repair.stats.strata import rare_classes
+from repair.stats.strata import class_strata
 
 __all__ = ["ClassRows", "class_rows", "long_tail", "offsets"]
 
 #: Largest number of marks in a chart.  More are slow to draw and cannot be distinguished.
 MOST_MARKS = 1500
-#: Points along the long tail, about as many as a screen can show.
+#: Bars of the long tail, about as many as a screen can show.
 TAIL_POINTS = 400
+#: From this ratio of the largest to the smallest count on, the axis is logarithmic.
+LOG_FROM = 20
+#: If no offset reaches this, the chart would only magnify noise.
+SMALLEST_OFFSET = 0.005
 TABLE_LINES = 30
 TRUST = ("own rows", "rows and group", "mostly the group")
 NO_ROWS, FITTED = "no rows", "fitted"
@@ -34,45 +38,69 @@ class ClassRows:
     ----------
     columns : dict of list
         ``name``, ``count``, ``rows``, ``before``, ``after``, ``fixed``, ``broken``, ``change``, ``offset``, ``kind``.
-    sentence, basis : str
-        A summary, and which rows it was computed on.
+    title, sentence, basis : str
+        A heading, a summary, and which rows it was computed on.
     """
 
     columns: dict[str, list[Any]]
+    title: str
     sentence: str
     basis: str
 
 
 def long_tail(model: ShortlistReranker) -> Picture:
     """Show the number of examples per class, and where the frequent fifth ends."""
-    counts = np.asarray(model.class_counts_, dtype=np.float64)
-    given = model.state.correction.table.class_counts is not None
-    rare = rare_classes(counts)
-    # The same order as in `rare_classes`, so the line separates the two kinds also among equal counts.
+    counts, table = np.asarray(model.class_counts_, dtype=np.float64), model.state.correction.table
+    rare = class_strata(counts).classes["rare"]
+    # The same order as in `class_strata`, so the line separates the two kinds also among equal counts.
     order = np.argsort(counts, kind="stable")[::-1]
     n_classes, n_frequent = len(counts), int((~rare).sum())
     share = float(counts[~rare].sum() / counts.sum()) if counts.sum() else float("nan")
-    drawn = _spread(n_classes, TAIL_POINTS)
-    values = [
-        {"rank": int(rank) + 1, "count": float(counts[order[rank]]), "kind": _kind(rare[order[rank]])} for rank in drawn
+    drawn = _bars(n_classes, n_frequent)
+    ends = np.append(drawn[1:], n_classes)
+    # Each bar reaches to the next one, so the first and the last class are as wide as any other.
+    values: list[dict[str, Any]] = [
+        {
+            "rank": int(first) + 1,
+            "left": int(first) + 0.5,
+            "right": int(end) + 0.5,
+            "name": table.name_of(int(order[first])),
+            "count": float(counts[order[first]]),
+            "kind": _kind(rare[order[first]]),
+        }
+        for first, end in zip(drawn, ends, strict=True)
     ]
-    what = "training examples" if given else "calibration rows (class_counts was not given)"
-    thinned = (
-        "" if len(drawn) == n_classes else f" The chart shows {len(drawn)} of {n_classes:,} classes, evenly by rank."
-    )
+    are = "is frequent and has" if n_frequent == 1 else "are frequent and have"
+    what_is_frequent = f"{n_frequent:,} of {n_classes:,} classes {are} {percent(share, 0)} of the examples."
+    if not rare.any():
+        what_is_frequent = f"None of the {n_classes:,} classes is called rare."
+    what = "training examples" if table.class_counts is not None else "calibration rows (class_counts was not given)"
+    thinned = "" if len(drawn) == n_classes else f" The chart has {len(drawn)} bars for {n_classes:,} classes."
     return Picture(
         "long_tail",
         "The long tail",
-        f"The frequent fifth ({n_frequent:,} of {n_classes:,} classes) has {percent(share, 0)} of the examples. "
+        f"{what_is_frequent} "
         f"The most frequent class has {number(counts.max())}, the rarest {number(counts.min())}.{thinned}",
         f"All {n_classes:,} classes and their {what}.",
-        {"values": values, "frequent": n_frequent, "what": what.partition(" (")[0], "top": float(counts.max())},
-        ("rank of the class, most frequent first", "examples", "kind"),
+        {
+            "values": values,
+            "frequent": n_frequent,
+            "classes": n_classes,
+            "what": what.partition(" (")[0],
+            "top": float(counts.max()),
+            "log": bool(counts.max() > LOG_FROM * max(counts.min(), 1.0)),
+        },
+        ("rank", "class", "examples", "kind"),
         [
-            (number(point["rank"]), number(point["count"]), point["kind"])
+            (number(point["rank"]), point["name"], number(point["count"]), point["kind"])
             for point in _thin(values, np.arange(len(values)), TABLE_LINES)
         ],
     )
+
+
+def _bars(n_classes: int, n_frequent: int) -> IntArray:
+    """Return the rank of the first class of each bar.  A bar begins where the rare classes do."""
+    return np.union1d(_spread(n_classes, TAIL_POINTS), [min(n_frequent, n_classes - 1)]).astype(np.int32)
 
 
 def offsets(model: ShortlistReranker) -> Picture:
@@ -81,10 +109,12 @@ def offsets(model: ShortlistReranker) -> Picture:
     values = model.offsets_
     if not values.any():
         return missing("offsets", title, f"{mode_title(model)} has no class offsets")
+    if (largest := float(np.abs(values).max())) < SMALLEST_OFFSET:
+        return missing("offsets", title, f"All class offsets are shrunk to almost 0 (the largest is {largest:.2g})")
     counts, state = np.asarray(model.class_counts_), model.state
     trust = _trust(model, len(values))
     drawn = _spread_by(counts, MOST_MARKS)
-    name_of, rare = state.correction.table.name_of, rare_classes(counts)
+    name_of, rare = state.correction.table.name_of, class_strata(counts).classes["rare"]
     marks = [
         {
             "name": name_of(int(label)),
@@ -99,7 +129,7 @@ def offsets(model: ShortlistReranker) -> Picture:
     means: list[float] = []
     if model.shrinkage_ is not None:
         means = [round(float(mean), 4) for mean in model.shrinkage_.prior.means]
-        target = "the mean of their group" if len(means) > 1 else "the common mean (dashed line)"
+        target = "the mean of their group of classes" if len(means) > 1 else "the common mean (dashed line)"
         shrunk = (
             f" Offsets are shrunk towards {target}. The offsets of {trust.count(TRUST[0]):,} classes are based mostly "
             "on rows of the class itself."
@@ -113,7 +143,7 @@ def offsets(model: ShortlistReranker) -> Picture:
     return Picture(
         "offsets",
         title,
-        f"A positive offset moves a class up. The median offset is {minus_signs(by_kind)}.{shrunk}{thinned}",
+        f"A positive class offset moves a class up. The median is {minus_signs(by_kind)}.{shrunk}{thinned}",
         "The fitted model, whose offsets were estimated on all calibration rows.",
         {"values": marks, "means": means if len(means) == 1 else [], "shrunk": model.shrinkage_ is not None},
         ("class", "examples", "offset", "based on"),
@@ -135,15 +165,17 @@ def _largest(marks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(marks, key=lambda mark: -abs(mark["offset"]))[:TABLE_LINES]
 
 
-def class_rows(model: ShortlistReranker, evidence: Evidence | None) -> ClassRows:
+def class_rows(
+    model: ShortlistReranker, changes: Changes | None, title: str = "Which classes gained and lost"
+) -> ClassRows:
     """Return the table of classes that gained and lost, most changed classes first."""
     counts, table = np.asarray(model.class_counts_), model.state.correction.table
-    n_classes, rare = table.n_classes, rare_classes(counts)
+    n_classes, rare = table.n_classes, class_strata(counts).classes["rare"]
     zero = np.zeros(n_classes, dtype=np.int64)
     tally = dict.fromkeys(("rows", "before", "after", "fixed", "broken"), zero)
     basis = "There are no held-out rows, so no changes were counted."
-    if evidence is not None:
-        tally, basis = _tally(evidence, n_classes), evidence.basis
+    if changes is not None:
+        tally, basis = _tally(changes, n_classes), changes.basis
     change = tally["fixed"] - tally["broken"]
     order = np.lexsort((-counts, -tally["rows"], -np.abs(change)))
     columns: dict[str, list[Any]] = {
@@ -154,20 +186,28 @@ def class_rows(model: ShortlistReranker, evidence: Evidence | None) -> ClassRows
         "offset": [round(float(offset), 3) for offset in model.offsets_[order]],
         "kind": [_kind(is_rare) for is_rare in rare[order]],
     }
+    return ClassRows(columns, title, _class_sentence(change, tally["rows"]), basis)
+
+
+def _class_sentence(change: IntArray, rows: AnyArray) -> str:
     gained, lost = int((change > 0).sum()), int((change < 0).sum())
-    same = int(((change == 0) & (tally["rows"] > 0)).sum())
-    sentence = (
-        f"Counting fixed minus broken rows, {gained:,} classes gained, {lost:,} lost and {same:,} stayed the same. "
-        f"{int((tally['rows'] == 0).sum()):,} classes have none of these rows."
+    same, without = int(((change == 0) & (rows > 0)).sum()), int((rows == 0).sum())
+    absent = f" {_classes(without)} {'has' if without == 1 else 'have'} none of these rows." if without else ""
+    return (
+        f"Counting fixed minus broken rows, {_classes(gained)} gained, {lost:,} lost and {same:,} stayed the same."
+        f"{absent}"
     )
-    return ClassRows(columns, sentence, basis)
 
 
-def _tally(evidence: Evidence, n_classes: int) -> dict[str, AnyArray]:
+def _classes(number_of: int) -> str:
+    return f"{number_of:,} {'class' if number_of == 1 else 'classes'}"
+
+
+def _tally(changes: Changes, n_classes: int) -> dict[str, AnyArray]:
     """Count rows, correct rows and changes per class."""
-    labelled = evidence.labels >= 0
-    labels = evidence.labels[labelled]
-    first, second = evidence.hits_before[labelled] > 0, evidence.hits_after[labelled] > 0
+    labelled = changes.labels >= 0
+    labels = changes.labels[labelled]
+    first, second = changes.hits_before[labelled] > 0, changes.hits_after[labelled] > 0
     masks = {
         "rows": np.ones(len(labels), dtype=bool),
         "before": first,

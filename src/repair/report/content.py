@@ -24,7 +24,8 @@ from repair.report.class_charts import ClassRows
 from repair.report.evidence import Evidence, on_held_out_rows, on_test_rows
 from repair.report.explorer import Examples, choose_rows, explain_rows
 from repair.report.picture import Picture, missing
-from repair.report.words import Words, facts, footer, mode_title, summarize
+from repair.report.turned_down import TurnedDown, turned_down
+from repair.report.words import Words, facts, footer, mode_title, summarize, verdict_on
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.reranker import Reranker
 from repair.stats.folds import subsample
@@ -36,12 +37,6 @@ __all__ = ["Content", "gather"]
 #: With more calibration rows than this, the advice is computed on a sample, because it takes hundreds of fits.
 MOST_CHOSEN_ON = 10_000
 STEPS = 5
-TITLES = {
-    "by_frequency": "Accuracy before and after, by class frequency",
-    "frontier": "The head–tail frontier",
-    "coverage": "Coverage by k",
-    "reliability": "Reliability",
-}
 
 
 @dataclass(frozen=True)
@@ -82,6 +77,7 @@ def gather(
     test: ScoreSet | None = None,
     *,
     rows: int = 0,
+    first_rows: Sequence[int] = (),
     row_ids: Sequence[Any] | None = None,
     row_texts: Sequence[Any] | None = None,
     dial: float | str | None = None,
@@ -94,7 +90,7 @@ def gather(
     progress: bool = False,
 ) -> Content:
     """Compute the content of a report.  See `repair.report.write_report` for the arguments."""
-    count = check_count(rows, "rows", low=0)
+    count = max(check_count(rows, "rows", low=0), len(first_rows))
     if not isinstance(model, ShortlistReranker):
         raise InputError(
             f"model is {type(model).__name__}; pass a fitted reranker as the second argument, after the path"
@@ -106,6 +102,7 @@ def gather(
     tested = None if test is None else _tested(model, test)
     judged = calibration if test is None else test
     _check_lengths(judged, row_ids=row_ids, row_texts=row_texts)
+    _check_rows(first_rows, len(judged))
     dense_judged = _dense(model, judged)
     # From here on classes are identified by their ids, so their names may be replaced by titles.
     model = _titled(model, class_titles)
@@ -120,14 +117,17 @@ def gather(
         method, evidence = model, on_test_rows(model, *tested, dial)
     diagnosis, note = _diagnosed(method, inputs, diagnosis, draws, progress)
     notes = (*_other_rows(model, checked), *note)
+    verdict = verdict_on(method, evidence, diagnosis)
+    turned = None if verdict.applied else turned_down(diagnosis)
     examples = None
     if count and isinstance(evidence, Evidence):
-        examples = explain_rows(evidence, choose_rows(evidence, count, random_state), row_ids, row_texts)
+        chosen = choose_rows(evidence, count, random_state, first_rows)
+        examples = explain_rows(evidence, chosen, row_ids, row_texts, dense_judged)
     return Content(
         title or f"REPAIR report: {mode_title(model).lower()}",
-        summarize(model, evidence, diagnosis, notes),
-        _pictures(model, evidence, diagnosis, checked, _deep(dense_judged, evidence)),
-        class_charts.class_rows(model, evidence if isinstance(evidence, Evidence) else None),
+        summarize(method, verdict, evidence, diagnosis, notes, turned),
+        _pictures(model, evidence, turned, diagnosis, checked, _deep(dense_judged, evidence)),
+        _classes(model, evidence, turned),
         tuple(sorted(diagnosis.checks, key=_urgency)),
         facts(model, diagnosis),
         examples,
@@ -184,6 +184,12 @@ def _check_lengths(judged: ScoreSet, **given: Sequence[Any] | None) -> None:
             raise InputError(
                 f"{name} has {len(values)} entries, but there are {len(judged)} rows; pass one entry per row"
             )
+
+
+def _check_rows(rows: Sequence[int], n_rows: int) -> None:
+    wrong = next((row for row in rows if not 0 <= row < n_rows), None)
+    if wrong is not None:
+        raise InputError(f"first_rows has {wrong}, but rows are numbered from 0 to {n_rows - 1}")
 
 
 def _dense(model: ShortlistReranker, rows: ScoreSet) -> AnyArray | None:
@@ -252,32 +258,51 @@ def _other_rows(model: ShortlistReranker, calibration: CalibrationSet) -> tuple[
 def _pictures(
     model: ShortlistReranker,
     evidence: Evidence | NotApplicable,
+    turned: TurnedDown | None,
     diagnosis: Diagnosis,
     calibration: CalibrationSet,
     deep: Shortlist | None,
 ) -> tuple[Picture, ...]:
     if isinstance(evidence, NotApplicable):
-        of_evidence = {key: missing(key, title, evidence.reason) for key, title in TITLES.items()}
+        of_evidence = {key: missing(key, title, evidence.reason) for key, title in row_charts.TITLES.items()}
     else:
         of_evidence = {
-            "by_frequency": row_charts.by_frequency(evidence),
+            "by_frequency": row_charts.by_frequency(evidence.changes),
             "frontier": row_charts.frontier(model, evidence),
             "coverage": row_charts.coverage(evidence, deep),
             "reliability": row_charts.reliability(evidence),
         }
-    return (
+    if turned is not None:
+        title = "What the correction that was turned down would change, by class frequency"
+        of_evidence["by_frequency"] = row_charts.by_frequency(
+            turned.changes, title, " Here, model means the correction that was turned down."
+        )
+    contradictory = pair_charts.pairs(diagnosis, calibration)
+    pictures = [
         class_charts.long_tail(model),
         of_evidence["by_frequency"],
         of_evidence["frontier"],
         class_charts.offsets(model),
         pair_charts.gap_closed(diagnosis),
         pair_charts.quintiles(diagnosis),
-        pair_charts.pairs(diagnosis, calibration),
         of_evidence["coverage"],
         of_evidence["reliability"],
-    )
+    ]
+    # Without an excess, these pairs are what chance produces, so they are not the first thing to look at.
+    leads = pair_charts.is_excess(diagnosis.expected)
+    return (contradictory, *pictures) if leads else (*pictures, contradictory)
+
+
+def _classes(
+    model: ShortlistReranker, evidence: Evidence | NotApplicable, turned: TurnedDown | None
+) -> class_charts.ClassRows:
+    if turned is not None:
+        title = "Which classes the correction that was turned down would change"
+        return class_charts.class_rows(model, turned.changes, title)
+    return class_charts.class_rows(model, evidence.changes if isinstance(evidence, Evidence) else None)
 
 
 def _urgency(check: Check) -> tuple[int, int, str]:
     outcomes, severities = ("failed", "passed", "not applicable"), ("error", "warning", "info")
-    return outcomes.index(check.outcome), severities.index(check.severity), check.code
+    severity = severities.index(check.severity) if check.outcome == "failed" else 0
+    return outcomes.index(check.outcome), severity, check.code

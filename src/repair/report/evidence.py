@@ -15,11 +15,11 @@ from repair.diagnosis.measured_rows import Basis, MeasuredRows
 from repair.evaluation.cross_fitting import CrossFit, HeldOutPart
 from repair.evaluation.head_tail_frontier import Frontier, frontier_of_hits, stratum_weights
 from repair.evaluation.metrics import hit_rate
+from repair.report.changes import Changes
 from repair.rerankers.base import ShortlistReranker
 from repair.stats.not_applicable import NotApplicable
-from repair.stats.paired_gains import PairedGain, gain_of_weighted_rows
-from repair.stats.row_weights import equal_group_weights, number_of_units
-from repair.stats.strata import strata_of
+from repair.stats.paired_gains import PairedGain
+from repair.stats.row_weights import describe_weights, equal_group_weights, number_of_units
 
 __all__ = ["Evidence", "on_held_out_rows", "on_test_rows"]
 
@@ -84,14 +84,20 @@ class Evidence:
         return Ranking.from_corrected(self.shortlist, self.final_scores(self.dial))
 
     @lazy
+    def changes(self) -> Changes:
+        """Which rows the base order and the models have right."""
+        before, after = (hit_rate(order, self.labels) for order in (self.before, self.after))
+        return Changes(self.labels, self.weights, self.groups, self.counts, before, after, self.basis, self.noun)
+
+    @property
     def hits_before(self) -> FloatArray:
         """1 on rows where the base order puts the true class first, else 0."""
-        return hit_rate(self.before, self.labels)
+        return self.changes.hits_before
 
-    @lazy
+    @property
     def hits_after(self) -> FloatArray:
         """1 on rows where the models put the true class first, else 0."""
-        return hit_rate(self.after, self.labels)
+        return self.changes.hits_after
 
     @property
     def folds(self) -> int | None:
@@ -108,25 +114,28 @@ class Evidence:
         of_rows = (self.hits_before, self.hits_after, self.labels, self.weights, groups)
         return MeasuredRows(*of_rows, self.counts, basis, calibration=self.calibration)
 
-    @lazy
+    @property
     def rare(self) -> BoolArray:
         """Mask of the rows of rare classes."""
-        return strata_of(self.labels, self.counts).rare
+        return self.changes.rare
 
-    @lazy
+    @property
     def frequent(self) -> BoolArray:
         """Mask of the rows of frequent classes."""
-        return strata_of(self.labels, self.counts).frequent
+        return self.changes.frequent
 
     def gain(self, which: BoolArray) -> PairedGain | NotApplicable:
         """Return the accuracy of the models minus that of the base order, over some rows."""
-        weights = np.where(which, self.weights, 0.0)
-        return gain_of_weighted_rows(self.hits_after - self.hits_before, weights, self.groups)
+        return self.changes.gain(which)
 
     def mean(self, values: FloatArray, which: BoolArray) -> float:
         """Return the weighted mean over some rows, NaN if there are none."""
-        mass = float(self.weights[which].sum())
-        return float(self.weights[which] @ values[which]) / mass if mass > 0 else float("nan")
+        return self.changes.mean(values, which)
+
+    @property
+    def keeps_base(self) -> bool:
+        """Whether the models leave the base order's first choice on every row."""
+        return bool((self.after.order[:, 0] == 0).all())
 
     def beliefs(self) -> tuple[FloatArray, FloatArray]:
         """Return the probability of the first choice before and after, conditional on coverage."""
@@ -150,17 +159,16 @@ def on_test_rows(
     model: ShortlistReranker, shortlist: Shortlist, labels: IntArray, groups: IntArray | None, dial: float | str | None
 ) -> Evidence:
     """Return the evidence from test rows.  Every group counts once."""
-    grouped = (
-        "" if groups is None else f" in {number_of_units(len(labels), groups):,} groups, each of which counts once"
-    )
+    grouped = "" if groups is None else f" in {number_of_units(len(labels), groups):,} groups"
+    weights = equal_group_weights(len(labels), groups)
     return Evidence(
         shortlist,
         labels,
-        equal_group_weights(len(labels), groups),
+        weights,
         groups,
         model.class_counts_,
         (HeldOutPart(np.arange(len(labels), dtype=np.int32), model, shortlist),),
-        f"{len(labels):,} test rows{grouped}. The model was not fitted on them.",
+        f"{len(labels):,} test rows{grouped}. The model was not fitted on them.{describe_weights(weights, groups)}",
         "test rows",
         dial,
     )
@@ -181,7 +189,8 @@ def on_held_out_rows(
         model.class_counts_,
         copies.parts,
         f"{n_rows:,} calibration rows{grouped}. Each is ranked by a copy of the model that was fitted without it "
-        f"({len(copies.parts)} {folds}; every choice is repeated in each).",
+        f"({len(copies.parts)} {folds}; every choice is repeated in each)."
+        f"{describe_weights(calibration.importance, groups)}",
         "held-out calibration rows",
         dial,
         calibration,

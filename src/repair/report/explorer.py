@@ -30,31 +30,37 @@ class Examples:
     names : tuple of str
         Names of the classes that occur.  Rows refer to them by index.
     rows : tuple of dict
-        ``id``, ``kind``, ``truth`` (an index of `names`, or −1), ``text``, and ``candidates``, best first: lists
-        of name index, base rank, score, and one number per part.
+        ``id``, ``kind``, ``truth`` (an index of `names`, or −1), ``text``, ``place`` (the rank of the true class in
+        the base order of all classes, or None), and ``candidates``, best first: lists of name index, base rank,
+        score, and one number per part.
+    n_classes : int
+        Number of classes.
     """
 
     parts: tuple[str, ...]
     names: tuple[str, ...]
     rows: tuple[dict[str, Any], ...]
+    n_classes: int
 
 
-def choose_rows(evidence: Evidence, count: int, seed: int = 0) -> IntArray:
-    """Draw rows in turn from every kind of outcome, and return them sorted by kind.
+def choose_rows(evidence: Evidence, count: int, seed: int = 0, first: Sequence[int] = ()) -> IntArray:
+    """Draw rows in turn from every kind of outcome, and return them sorted by kind, after the rows to show `first`.
 
     Fixed and broken rows are few but the most interesting.  A simple random draw would contain hardly any.
     """
     rng = np.random.default_rng(seed)
     kinds = outcome(evidence)
     queues = [rng.permutation(np.flatnonzero(kinds == kind)) for kind in range(len(KINDS))]
+    wanted = list(dict.fromkeys(map(int, first)))
+    most = min(max(count, len(wanted)), len(kinds))
     chosen: list[int] = []
     depth = 0
-    while len(chosen) < min(count, len(kinds)):
+    while len(wanted) + len(chosen) < most:
         for queue in queues:
-            if depth < len(queue) and len(chosen) < count:
+            if depth < len(queue) and len(wanted) + len(chosen) < most and int(queue[depth]) not in wanted:
                 chosen.append(int(queue[depth]))
         depth += 1
-    return np.array(sorted(chosen, key=lambda row: (kinds[row], row)), dtype=np.int32)
+    return np.array([*wanted, *sorted(chosen, key=lambda row: (kinds[row], row))], dtype=np.int32)
 
 
 def outcome(evidence: Evidence) -> AnyArray:
@@ -65,9 +71,13 @@ def outcome(evidence: Evidence) -> AnyArray:
 
 
 def explain_rows(
-    evidence: Evidence, rows: IntArray, row_ids: Sequence[Any] | None, row_texts: Sequence[Any] | None
+    evidence: Evidence,
+    rows: IntArray,
+    row_ids: Sequence[Any] | None,
+    row_texts: Sequence[Any] | None,
+    all_scores: AnyArray | None = None,
 ) -> Examples:
-    """Explain rows, each with a model that was not fitted on it."""
+    """Explain rows, each with a model that was not fitted on it.  `all_scores` are those of all classes, if known."""
     part_of = {int(row): (part, index) for part in evidence.parts for index, row in enumerate(part.rows)}
     explanations = {}
     for row in map(int, rows):
@@ -89,6 +99,7 @@ def explain_rows(
                 "id": str(row if row_ids is None else row_ids[row]),
                 "kind": KINDS[int(kinds[row])],
                 "truth": truth,
+                "place": None if all_scores is None else _place(all_scores[row], label),
                 "text": "" if row_texts is None else str(row_texts[row])[:LONGEST_TEXT],
                 "candidates": [
                     [
@@ -101,7 +112,15 @@ def explain_rows(
                 ],
             }
         )
-    return Examples(tuple(parts), tuple(map(name_of, name_index)), tuple(examples))
+    return Examples(tuple(parts), tuple(map(name_of, name_index)), tuple(examples), evidence.shortlist.n_classes)
+
+
+def _place(scores: AnyArray, label: int) -> int | None:
+    """Return the rank of a label in the base order of all classes, from 1, or None if it has no score."""
+    if label < 0 or not np.isfinite(scores[label]):
+        return None
+    ahead = (scores > scores[label]).sum() + (scores[:label] == scores[label]).sum()
+    return int(ahead) + 1
 
 
 def _short(value: float) -> float:

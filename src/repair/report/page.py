@@ -18,16 +18,28 @@ from repair._utils.version import __version__
 from repair.diagnosis.checks import Check
 from repair.errors import MissingExtraError
 from repair.report.charts import charts_of
+from repair.report.class_charts import ClassRows
 from repair.report.content import Content
+from repair.report.glossary import Marker
 from repair.report.picture import Picture
-from repair.report.words import Tile, Words
+from repair.report.words import Tile
 
 __all__ = ["as_html", "as_json", "require_vega", "vega_bundle"]
 
-SCRIPTS = ("charts.js", "classes.js", "explorer.js")
-MARKS = {"failed": "!", "passed": "✓", "not applicable": "–"}
-#: Charts that need the whole width of the page.
-WIDE = ("pairs",)
+ROWS = (
+    "Select a row to see its base shortlist next to the new one, and the parts of every score. Rows were drawn from "
+    "each outcome in turn, so the share of an outcome here is not its share of all rows. Each row is ranked by a model "
+    "that was not fitted on it."
+)
+SCRIPTS = ("page.js", "charts.js", "classes.js", "explorer.js")
+MARKS = {"error": "!", "warning": "!", "information": "i", "passed": "✓", "not applicable": "–"}
+#: Charts that need the whole width of the page, and the one that takes it if another would stand alone on its line.
+WIDE, WIDENED = ("pairs",), "long_tail"
+#: What the verdict and the diagnosis rest on, as keys of pictures and of other sections.
+RESTS_ON = {
+    "verdict": ("by_frequency", "coverage", "classes"),
+    "diagnosis": ("gap_closed", "pairs", "quintiles", "checks"),
+}
 
 
 def as_html(content: Content) -> str:
@@ -38,21 +50,23 @@ def as_html(content: Content) -> str:
         f"default-src 'none'; script-src {' '.join(map(_hash, scripts))}; style-src {_hash(style)}; "
         "base-uri 'none'; form-action 'none'"
     )
+    mark = Marker()
     parts = {
         "policy": escape(policy),
         "title": escape(content.title),
         "style": style,
         "navigation": _navigation(content),
-        "verdict": _verdict(content.words),
-        "figures": "\n".join(map(_figure, content.pictures)),
-        "class_sentence": escape(content.classes.sentence),
-        "class_basis": escape(content.classes.basis),
-        "explorer": asset("explorer.html") if content.examples is not None else "",
-        "checks": "\n".join(map(_check, content.checks)),
+        "verdict": _verdict(content, mark),
+        "figures": _figures(content.pictures, mark),
+        "absent": _absent(content.pictures),
+        **_classes(content.classes, mark),
+        "explorer": _explorer(content, mark),
+        "checks": "\n".join(_check(check, mark) for check in content.checks),
         "facts": "\n".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in content.facts),
-        "footer": _paragraphs(content.footer),
+        "footer": "".join(f"<p>{escape(text)}</p>" for text in content.footer),
         "version": escape(__version__),
-        "data": as_json(_data(content)),
+        "data": as_json(_data(content, mark)),
+        "glossary": _glossary(mark),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
     # All placeholders are replaced in one pass, so a class called {{data}} is left unchanged.
@@ -101,60 +115,128 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _data(content: Content) -> dict[str, Any]:
+def _data(content: Content, mark: Marker) -> dict[str, Any]:
+    parts = () if content.examples is None else content.examples.parts
     return {
         "charts": {picture.key: charts_of(picture) for picture in content.pictures if not picture.reason},
         "classes": content.classes.columns,
         "examples": content.examples,
+        "terms": {part: key for part in parts if (key := mark.use_code(part)) is not None},
     }
 
 
 def _navigation(content: Content) -> str:
     sections = [("verdict", "Verdict"), ("charts", "Charts"), ("classes", "Classes")]
     sections += [("explorer", "Single rows")] * (content.examples is not None)
-    sections += [("checks", "Checks"), ("model", "Model")]
+    sections += [("checks", "Checks"), ("model", "Model"), ("glossary", "Glossary")]
     return "\n".join(f'<a href="#{section}">{name}</a>' for section, name in sections)
 
 
-def _verdict(words: Words) -> str:
-    alarms = "".join(f"<li>{escape(text)}</li>" for text in words.alarms)
+def _verdict(content: Content, mark: Marker) -> str:
+    words = content.words
+    alarms = "".join(f"<li>{_with_link(text)}</li>" for text in words.alarms)
     alarm = f'<div class="alarm"><ul>{alarms}</ul></div>'
+    mark.start()
     return "\n".join(
         [
             alarm if words.alarms else "",
             f'<p class="headline">{escape(words.headline)}</p>',
-            _paragraphs(words.sentences),
-            f'<ul class="tiles">{"".join(map(_tile, words.tiles))}</ul>' if words.tiles else "",
-            '<div class="advice"><h3>Diagnosis: which correction the calibration rows support</h3>'
-            f"{_paragraphs(words.advice)}</div>",
+            f'<h3 class="tiles-title">{mark(words.tiles_title)}</h3>' if words.tiles_title else "",
+            f'<ul class="tiles">{"".join(_tile(tile, mark) for tile in words.tiles)}</ul>' if words.tiles else "",
+            f'<p class="basis">Computed on: {mark(words.tiles_basis)}</p>' if words.tiles_basis else "",
+            _paragraphs(words.sentences, mark),
+            _links(content, ("verdict",) if words.advice else ("verdict", "diagnosis")),
+            _advice(content, mark) if words.advice else "",
         ]
     )
 
 
-def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(text)}</p>" for text in texts if text)
-
-
-def _tile(tile: Tile) -> str:
-    arrow = {"up": "▲", "down": "▼", "level": "•"}[tile.direction]
+def _advice(content: Content, mark: Marker) -> str:
+    words = content.words
     return (
-        f'<li class="tile {tile.direction}"><h3>{escape(tile.name)}</h3>'
-        f'<p class="numbers"><span class="before"><span class="hidden">before </span>{escape(tile.before)}</span>'
-        f'<span aria-hidden="true"> → </span><span class="after"><span class="hidden">after </span>{escape(tile.after)}'
-        f'</span></p><p class="change"><span aria-hidden="true">{arrow}</span> {escape(tile.change)}</p>'
-        f'<p class="interval">{escape(tile.interval)}</p></li>'
+        f'<div class="advice"><h3>{mark("Diagnosis")}: which correction the calibration rows support</h3>'
+        f"{_paragraphs(words.advice, mark)}{_links(content, ('diagnosis',))}"
+        f'{f"""<p class="basis">{mark(words.advice_basis)}</p>""" if words.advice_basis else ""}</div>'
     )
 
 
-def _figure(picture: Picture) -> str:
-    wide = " wide" if picture.key in WIDE else ""
-    title = f'<h3 id="{picture.key}-title">{escape(picture.title)}</h3>'
-    if picture.reason:
-        return f'<section class="card">{title}<p class="reason">No chart: {escape(picture.reason)}</p></section>'
+def _with_link(alarm: str) -> str:
+    """Return an alarm whose code is a link to the check."""
+    code, _, rest = alarm.partition(" ")
+    return f'<a href="#{escape(code)}">{escape(code)}</a> {escape(rest)}'
+
+
+def _links(content: Content, parts: Sequence[str]) -> str:
+    """Return links to what these parts of the verdict rest on."""
+    titles = {picture.key: picture.title for picture in content.pictures if not picture.reason}
+    titles |= {"checks": "Checks"} | ({"classes": content.classes.title} if content.words.tiles else {})
+    targets = [key for part in parts for key in RESTS_ON[part] if key in titles]
+    links = " · ".join(f'<a href="#{key}">{escape(titles[key])}</a>' for key in targets)
+    return f'<p class="rests">Rests on: {links}</p>' if targets else ""
+
+
+def _paragraphs(texts: Iterable[str], mark: Marker) -> str:
+    return "".join(f"<p>{mark(text)}</p>" for text in texts if text)
+
+
+def _figures(pictures: Sequence[Picture], mark: Marker) -> str:
+    """Return the drawn pictures, two on a line."""
+    drawn = [picture for picture in pictures if not picture.reason]
+    wide = {picture.key for picture in drawn if picture.key in WIDE}
+    if (len(drawn) - len(wide)) % 2:
+        wide.add(WIDENED)
+    return "\n".join(_figure(picture, mark, wide=picture.key in wide) for picture in drawn)
+
+
+def _absent(pictures: Sequence[Picture]) -> str:
+    """Return a list of the charts that these data do not allow, with the reasons."""
+    lines = [f"<li>{escape(picture.title)}: {escape(picture.reason)}</li>" for picture in pictures if picture.reason]
+    if not lines:
+        return ""
+    what = f"{len(lines)} charts are" if len(lines) > 1 else "One chart is"
+    return f'<details id="absent"><summary>{what} not drawn</summary><ul>{"".join(lines)}</ul></details>'
+
+
+def _classes(rows: ClassRows, mark: Marker) -> dict[str, str]:
+    mark.start()
+    return {
+        "class_title": escape(rows.title),
+        "class_sentence": mark(f"{rows.sentence} The last column is the class offset of the fitted model."),
+        "class_basis": mark(rows.basis),
+    }
+
+
+def _explorer(content: Content, mark: Marker) -> str:
+    mark.start()
+    return asset("explorer.html").replace("{{intro}}", mark(ROWS)) if content.examples is not None else ""
+
+
+def _glossary(mark: Marker) -> str:
+    """Return the words that are marked on the page, with their meanings."""
+    used = sorted(mark.used.values(), key=lambda entry: entry.title.lower())
+    return "\n".join(
+        f'<dt>{escape(entry.title)}</dt><dd id="{entry.key}">{escape(entry.meaning)}</dd>' for entry in used
+    )
+
+
+def _tile(tile: Tile, mark: Marker) -> str:
+    arrow = {"up": "▲", "down": "▼", "level": "•"}[tile.direction]
     return (
-        f'<figure class="card{wide}" id="{picture.key}" aria-labelledby="{picture.key}-title">{title}'
-        f"<p>{escape(picture.sentence)}</p>{_places(picture)}"
-        f"<figcaption>Computed on: {escape(picture.basis)}</figcaption>"
+        f'<li class="tile {tile.direction}"><h3>{mark(tile.name)}</h3>'
+        f'<p class="numbers"><span class="before"><span class="hidden">before </span>{escape(tile.before)}</span>'
+        f'<span aria-hidden="true"> → </span><span class="after"><span class="hidden">after </span>{escape(tile.after)}'
+        f'</span></p><p class="change"><span aria-hidden="true">{arrow}</span> {escape(tile.change)}</p>'
+        f'<p class="interval">{mark(tile.interval)}</p></li>'
+    )
+
+
+def _figure(picture: Picture, mark: Marker, *, wide: bool) -> str:
+    mark.start()
+    return (
+        f'<figure class="card{" wide" * wide}" id="{picture.key}" aria-labelledby="{picture.key}-title">'
+        f'<h3 id="{picture.key}-title">{mark(picture.title)}</h3>'
+        f"<p>{mark(picture.sentence)}</p>{_places(picture)}"
+        f"<figcaption>Computed on: {mark(picture.basis)}</figcaption>"
         f'<details><summary>Numbers<span class="hidden"> of {escape(picture.title)}</span></summary>{_table(picture)}'
         "</details></figure>"
     )
@@ -193,13 +275,15 @@ def _lines(lines: Iterable[Sequence[str]]) -> str:
     return "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in lines)
 
 
-def _check(check: Check) -> str:
-    kind = check.outcome.replace(" ", "-")
-    remedy = f'<p class="remedy">{escape(check.remedy)}</p>' if check.outcome == "failed" else ""
-    severity = f"{check.severity}, " if check.outcome == "failed" else ""
+def _check(check: Check, mark: Marker) -> str:
+    failed = check.outcome == "failed"
+    status = check.status
+    mark.start()
+    remedy = f'<p class="remedy">{escape(check.remedy)}</p>' if failed else ""
     return (
-        f'<li class="check {kind} {check.severity}"><span class="mark" aria-hidden="true">{MARKS[check.outcome]}</span>'
-        f"<div><h3><code>{check.code}</code> {escape(check.title)} "
-        f'<span class="outcome">{severity}{check.outcome}</span></h3>'
-        f"<p>{escape(check.explanation)}</p>{remedy}</div></li>"
+        f'<li class="check {status.replace(" ", "-")}" id="{check.code}"><span class="mark" aria-hidden="true">'
+        f"{MARKS[status]}</span>"
+        f"<div><h3><code>{check.code}</code> {mark(check.title)} "
+        f'<span class="outcome">{status}</span></h3>'
+        f"<p>{mark(check.explanation)}</p>{remedy}</div></li>"
     )

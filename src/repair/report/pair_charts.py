@@ -10,14 +10,18 @@ from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.data.calibration_set import CalibrationSet
 from repair.diagnosis.diagnose import Diagnosis
+from repair.diagnosis.expected import ExpectedContradictions
 from repair.report.picture import Picture, missing, number, percent, points
 from repair.stats.folds import FOLDS
 from repair.stats.not_applicable import NotApplicable
 from repair.stats.paired_gains import paired_gain
+from repair.stats.row_weights import describe_weights
 
-__all__ = ["gap_closed", "pairs", "quintiles"]
+__all__ = ["gap_closed", "is_excess", "pairs", "quintiles"]
 
 MOST_PAIRS = 6
+#: Level of the test for more contradictory pairs than by chance.
+LEVEL = 0.05
 HISTOGRAM_BINS = 24
 MODES = {"classwise": "offsets only", "separable": "offsets, temperature, count slope", "pairwise": "pairwise terms"}
 
@@ -37,13 +41,16 @@ def gap_closed(diagnosis: Diagnosis) -> Picture:
         gain = paired_gain(held.hits[mode] - held.hits["base"], calibration.importance, calibration.groups)
         low, high = gain.interval()
         values.append({"name": name, "closed": gain.gain / gap, "low": low / gap, "high": high / gap})
-    shares = ", ".join(f"{bar['name']} {percent(bar['closed'], 0)}" for bar in values)
+    if not any(bar["low"] or bar["high"] for bar in values):
+        return missing("gap_closed", title, "No correction changed which held-out rows are right")
+    shares = "; ".join(f"{bar['name']}: {percent(bar['closed'], 0)}" for bar in values)
     return Picture(
         "gap_closed",
         title,
         f"The accuracy of the base order is {100 * gap:.1f} points below the coverage of the shortlist, which no "
-        f"reranking of these candidates can exceed. Share of this gap that is closed: {minus_signs(shares)}.",
-        f"{_rows(calibration)}, each held out in one of {FOLDS} folds. Every correction has its default settings.",
+        f"reranking of these candidates can exceed. Share of this gap that is closed by {minus_signs(shares)}.",
+        f"{_rows(calibration)}, each held out in one of {FOLDS} folds. Every correction has its default settings."
+        f"{describe_weights(calibration.importance, calibration.groups)}",
         {"values": values},
         ("correction", "share of the gap closed", "95 % interval"),
         [
@@ -56,7 +63,7 @@ def gap_closed(diagnosis: Diagnosis) -> Picture:
 def quintiles(diagnosis: Diagnosis) -> Picture:
     """Show how much pairwise terms help rare classes, by threshold dispersion."""
     title = "Where pairwise terms help: quintile gains"
-    gains = diagnosis.quintiles
+    gains, measured_on = diagnosis.quintiles, diagnosis.measured_on
     if isinstance(gains, NotApplicable):
         return missing("quintiles", title, gains.reason)
     values: list[dict[str, Any]] = []
@@ -79,7 +86,8 @@ def quintiles(diagnosis: Diagnosis) -> Picture:
         "Rare classes are divided into fifths by how much the score gap to their rivals varies between rows. Compared "
         f"with offsets alone, pairwise terms change Hit@1 by {points(values[0]['gain'])} points in Q1, where the gap "
         f"varies least, and by {points(values[-1]['gain'])} points in Q5, where the theory expects the largest gain.",
-        f"Covered rows of rare classes among {_rows(diagnosis.measured_on)}, each held out in one of {FOLDS} folds.",
+        f"Covered rows of rare classes among {_rows(measured_on)}, each held out in one of {FOLDS} folds."
+        f"{describe_weights(measured_on.importance, measured_on.groups)}",
         {"values": values},
         ("quintile", "threshold dispersion", "classes", "rows", "change of Hit@1", "95 % interval"),
         [
@@ -96,9 +104,14 @@ def quintiles(diagnosis: Diagnosis) -> Picture:
     )
 
 
+def is_excess(expected: ExpectedContradictions) -> bool:
+    """Return whether there are more contradictory pairs than if class offsets were sufficient."""
+    return expected.p_value <= LEVEL and expected.excess > 0
+
+
 def pairs(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
     """Show histograms of the score gap of the worst contradictory pairs, by true class."""
-    title = "The worst contradictory pairs"
+    title = "Contradictory pairs of classes"
     counts = diagnosis.pairs
     which = np.flatnonzero(counts.contradictory)
     if not len(which):
@@ -109,19 +122,20 @@ def pairs(diagnosis: Diagnosis, calibration: CalibrationSet) -> Picture:
     worst = which[np.lexsort((-counts.overlap[which], -fewer))[:MOST_PAIRS]]
     shown = [_histogram(calibration, int(counts.first[pair]), int(counts.second[pair])) for pair in worst]
     expected = diagnosis.expected
+    found = "There are more contradictory pairs" if is_excess(expected) else "There are no more contradictory pairs"
     chance = (
-        f"{expected.observed:,} of {counts.n_two_way:,} pairs are contradictory. If class offsets were sufficient, "
-        f"{expected.expected:,.0f} ± {expected.deviation:,.0f} pairs would be contradictory by chance "
-        f"(one-sided p = {expected.p_value:.2g})."
+        f"{found} than class offsets and chance explain: {expected.observed:,} of {counts.n_two_way:,} pairs, where "
+        f"{expected.expected:,.0f} ± {expected.deviation:,.0f} are expected (one-sided p = {expected.p_value:.2g})."
     )
     return Picture(
         "pairs",
         title,
-        "Each chart shows the score gap between two classes, on the rows of either class. If one class were always "
-        "right above some gap and the other below it, a fixed offset would be sufficient. In the shaded zone both "
-        f"occur, so no fixed offset orders all rows correctly. {chance}",
+        f"{chance} Each chart shows the score gap between two classes, on the rows of either class. If one class "
+        "were always right above some gap and the other below it, a fixed class offset would be sufficient. In the "
+        "shaded zone both occur, so no fixed offset orders all rows correctly.",
         f"Calibration rows (of {len(calibration.labels):,}) that are labelled with one of the two classes and have "
-        "both on the shortlist. These are base scores, before any fit. The pairs with the most rows are shown.",
+        "both on the shortlist. These are base scores, before any fit, and rows are counted without weights. The pairs "
+        "with the most rows are shown.",
         {"pairs": shown},
         ("first class", "second class", "rows of the first", "rows of the second", "shaded zone"),
         [

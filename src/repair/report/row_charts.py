@@ -9,16 +9,23 @@ import numpy as np
 from repair._utils.arrays import BoolArray, FloatArray, IntArray
 from repair.data.shortlist import Shortlist
 from repair.model.adjustments import DIALS, dial_text
+from repair.report.changes import Changes
 from repair.report.evidence import Evidence
 from repair.report.picture import Picture, missing, number, percent, points
 from repair.rerankers.base import ShortlistReranker
 from repair.stats.paired_gains import PairedGain
-from repair.stats.strata import rare_classes
+from repair.stats.strata import class_strata
 
-__all__ = ["BEFORE", "by_frequency", "coverage", "frontier", "reliability"]
+__all__ = ["BEFORE", "TITLES", "by_frequency", "coverage", "frontier", "reliability"]
 
 #: Name of the base order on every chart.
 BEFORE = "base"
+TITLES = {
+    "by_frequency": "Accuracy before and after, by class frequency",
+    "frontier": "The head–tail frontier",
+    "coverage": "Coverage by k",
+    "reliability": "Reliability",
+}
 #: For at least so many classes, the number of bins of rare and of frequent classes: tenths, fifths or halves.
 BINS = ((50, 8, 2), (10, 4, 1), (0, 1, 1))
 #: Smallest number of rows per point of the reliability curve, and largest number of points.
@@ -27,27 +34,30 @@ ROWS_PER_POINT, MOST_POINTS = 50, 10
 DEEPER = 5
 
 
-def by_frequency(evidence: Evidence) -> Picture:
-    """Show accuracy before and after, in bins of classes with similar frequency."""
+def by_frequency(changes: Changes, title: str = TITLES["by_frequency"], about: str = "") -> Picture:
+    """Show accuracy before and after, in bins of classes with similar frequency.
+
+    `about` is a sentence that says what "model" means in this chart, if it is not the model of the report.
+    """
     values = []
-    for classes, kind in _bins(evidence.counts):
-        rows = (evidence.labels >= 0) & np.isin(evidence.labels, classes)
-        gain = evidence.gain(rows)
+    for classes, kind in _bins(changes.counts):
+        rows = (changes.labels >= 0) & np.isin(changes.labels, classes)
+        gain = changes.gain(rows)
         if isinstance(gain, PairedGain):
-            values.append(_bin(evidence, classes, kind, rows, gain))
-    up = sum(part["change"] > 0 for part in values)
-    best = max(values, key=lambda part: part["change"], default=None)
+            values.append(_bin(changes, classes, kind, rows, gain))
+    up, down = (sum(sign * round(part["change"], 6) > 0 for part in values) for sign in (1, -1))
+    best = max(values, key=lambda part: abs(part["change"]), default=None)
     most = (
         ""
-        if best is None
+        if best is None or not up + down
         else f" The largest change, {points(best['change'])} points, is for classes with {best['label']} examples."
     )
     return Picture(
         "by_frequency",
-        "Accuracy before and after, by class frequency",
-        f"Accuracy rises in {up} of {len(values)} frequency bins.{most} "
-        "Vertical lines are the 95 % interval of the change, drawn around the new accuracy.",
-        evidence.basis,
+        title,
+        f"Accuracy rises in {up} of {len(values)} frequency bins and falls in {down}.{most} "
+        f"Vertical lines are the 95 % interval of the change, drawn around the new accuracy.{about}",
+        changes.basis,
         {"values": values},
         ("examples per class", "kind", "classes", "rows", "before", "after", "change", "95 % interval"),
         [
@@ -69,7 +79,7 @@ def by_frequency(evidence: Evidence) -> Picture:
 def _bins(counts: FloatArray) -> list[tuple[IntArray, str]]:
     """Divide rare and frequent classes into bins by frequency, rarest first.  Bins with the same range are merged."""
     order = np.argsort(counts, kind="stable").astype(np.int32)
-    n_rare = int(rare_classes(counts).sum())
+    n_rare = int(class_strata(counts).classes["rare"].sum())
     n_low, n_high = next((low, high) for fewest, low, high in BINS if len(counts) >= fewest)
     parts = [(part, "rare") for part in np.array_split(order[:n_rare], n_low)]
     parts += [(part, "frequent") for part in np.array_split(order[n_rare:], n_high)]
@@ -89,10 +99,10 @@ def _range(counts: FloatArray) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _bin(evidence: Evidence, classes: IntArray, kind: str, rows: BoolArray, gain: PairedGain) -> dict[str, Any]:
-    before, after = (evidence.mean(hits, rows) for hits in (evidence.hits_before, evidence.hits_after))
+def _bin(changes: Changes, classes: IntArray, kind: str, rows: BoolArray, gain: PairedGain) -> dict[str, Any]:
+    before, after = (changes.mean(hits, rows) for hits in (changes.hits_before, changes.hits_after))
     low, high = gain.interval() if np.isfinite(gain.error) else (gain.gain, gain.gain)
-    label = _range(evidence.counts[classes])
+    label = _range(changes.counts[classes])
     return {
         "label": label,
         "kind": kind,
@@ -108,7 +118,7 @@ def _bin(evidence: Evidence, classes: IntArray, kind: str, rows: BoolArray, gain
 
 def frontier(model: ShortlistReranker, evidence: Evidence) -> Picture:
     """Show the accuracy on rare and on frequent classes at each dial."""
-    title = "The head–tail frontier"
+    title = TITLES["frontier"]
     if model.state.correction.table.class_counts is None:
         return missing(
             "frontier", title, "The dial needs training counts, but the model was fitted without class_counts"
@@ -162,14 +172,16 @@ def coverage(evidence: Evidence, deep: Shortlist | None) -> Picture:
                     values.append({"j": j, "share": evidence.mean(hits, which), "rows": rows, "order": order})
     at = {(point["rows"], point["order"], point["j"]): point["share"] for point in values}
     ceiling = at["all rows", BEFORE, k]
-    more = f" With {depth} candidates, coverage would be {percent(at['all rows', BEFORE, depth])}." if depth > k else ""
+    # With all classes on the shortlist, everything is covered, which says nothing.
+    wider = k < depth < evidence.shortlist.n_classes
+    more = f" With {depth} candidates, coverage would be {percent(at['all rows', BEFORE, depth])}." if wider else ""
     lines = []
     for j in range(1, depth + 1):
         keys = [("all rows", BEFORE), ("all rows", "model"), ("rare classes", BEFORE), ("rare classes", "model")]
         lines.append((str(j), *(percent(at.get((*key, j), float("nan"))) for key in keys)))
     return Picture(
         "coverage",
-        "Coverage by k",
+        TITLES["coverage"],
         f"The true class is among the {k} candidates on {percent(ceiling)} of the rows. "
         f"No reranking can be more accurate.{more}",
         evidence.basis if deep is None else f"{evidence.basis} Beyond k candidates, only the base order is known.",
@@ -181,7 +193,7 @@ def coverage(evidence: Evidence, deep: Shortlist | None) -> Picture:
 
 def reliability(evidence: Evidence) -> Picture:
     """Show whether the first choice is right as often as its probability says."""
-    title = "Reliability"
+    title = TITLES["reliability"]
     inside = evidence.shortlist.positions_of(evidence.labels) >= 0
     n_rows = int(inside.sum())
     if n_rows < 2 * ROWS_PER_POINT:

@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from repair.report.palette import colour
+from repair.report.row_charts import BEFORE
 
-__all__ = ["Data", "Spec", "caption", "chart", "colours", "decades", "field", "own_values", "tips"]
+__all__ = ["ORDERS", "SHAPES", "Data", "Spec", "caption", "chart", "colours", "decades", "field", "own_values", "tips"]
 
 Spec: TypeAlias = dict[str, Any]
 Data: TypeAlias = Mapping[str, Any]
 
+ORDERS = {BEFORE: "base", "model": "model"}
+#: The base order and the model also differ in shape, for people who do not see the colours.
+SHAPES: Spec = {"field": "order", "scale": {"domain": list(ORDERS), "range": ["diamond", "circle"]}}
+#: A horizontal legend does not wrap by itself, so a narrow chart has two entries per line.
+LEGEND_COLUMNS = "width < 380 ? 2 : 4"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 #: Configuration of all charts.  Marks have no ARIA labels, because the page gives each chart one label and a table.
 CONFIG: Spec = {
@@ -20,6 +26,7 @@ CONFIG: Spec = {
     "font": "system-ui, sans-serif",
     "view": {"stroke": None},
     "axis": {
+        "labelSeparation": 8,
         "labelColor": colour("soft"),
         "titleColor": colour("soft"),
         "gridColor": colour("line"),
@@ -30,7 +37,12 @@ CONFIG: Spec = {
         "titleFontWeight": "normal",
         "titlePadding": 8,
     },
-    "legend": {"labelColor": colour("ink"), "titleColor": colour("soft"), "labelFontSize": 12, "titleFontSize": 12},
+    "legend": {
+        "labelColor": colour("ink"),
+        "titleColor": colour("soft"),
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+    },
     "text": {"fontSize": 12},
 }
 
@@ -66,7 +78,7 @@ def tips(**titles: Any) -> list[Spec]:
 def colours(field: str, names: Mapping[str, str], title: str | None = None, **more: Any) -> Spec:
     """Return the encoding of a field by colours, with a legend on top."""
     scale = {"domain": list(names), "range": [colour(name) for name in names.values()]}
-    legend = {"orient": "top", "title": title, "symbolType": "circle"}
+    legend = {"orient": "top", "title": title, "symbolType": "circle", "columns": {"expr": LEGEND_COLUMNS}}
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend, **more}
 
 

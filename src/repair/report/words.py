@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from repair._utils.arrays import BoolArray
 from repair._utils.text_tables import minus_signs
 from repair.diagnosis.diagnose import Diagnosis
 from repair.diagnosis.judging import judge
+from repair.diagnosis.measured_rows import StratumGain
 from repair.diagnosis.verdict import Verdict
 from repair.model.adjustments import MACRO, dial_text
 from repair.report.evidence import Evidence
 from repair.report.picture import number, percent, points
+from repair.report.turned_down import TurnedDown
 from repair.rerankers.base import ShortlistReranker
 from repair.rerankers.methods import title_of
 from repair.stats.not_applicable import NotApplicable
-from repair.stats.paired_gains import PairedGain
+from repair.stats.row_weights import describe_weights
 
-__all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize"]
+__all__ = ["Tile", "Words", "facts", "footer", "mode_title", "summarize", "verdict_on"]
 
 DECISION_SUPPORT = (
     "This is decision support: it orders candidates and shows why they are in this order. It does not decide. Its "
@@ -60,9 +62,13 @@ class Words:
         What changed, what the verdict rests on, and what would change it.
     advice : tuple of str
         The verdict of the diagnosis, if it is about other rows or another correction.
+    advice_basis : str
+        What the advice is about, and what the other numbers are about, or '' without advice.
     alarms : tuple of str
         Failed checks that make the numbers unreliable.  They are shown first.
     tiles : tuple of Tile
+    tiles_title, tiles_basis : str
+        What the tiles are about, if not about the model: the correction that was turned down, and on which rows.
     """
 
     verdict: Verdict
@@ -71,28 +77,44 @@ class Words:
     advice: tuple[str, ...]
     alarms: tuple[str, ...]
     tiles: tuple[Tile, ...]
+    tiles_title: str = ""
+    tiles_basis: str = ""
+    advice_basis: str = ""
 
 
 def summarize(
-    model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis, notes: tuple[str, ...]
+    model: ShortlistReranker,
+    verdict: Verdict,
+    evidence: Evidence | NotApplicable,
+    diagnosis: Diagnosis,
+    notes: tuple[str, ...],
+    turned: TurnedDown | None = None,
 ) -> Words:
     """Return the verdict in words: whether the model helps, and which classes gain and lose."""
-    verdict = _verdict(model, evidence, diagnosis)
-    alarms = tuple(map(str, verdict.errors))
-    headline, sentences = minus_signs(verdict.headline), tuple(map(minus_signs, verdict.sentences[len(alarms) :]))
+    changes: tuple[str, ...] = ()
+    # The correction that was turned down was measured on calibration rows, so its tiles give the base order there.
+    if isinstance(evidence, Evidence) and (turned is None or evidence.folds is None):
+        changes = (_changes(model, evidence),)
+    # The numbers are those of the verdict.  If the model has no correction, they are those of the one turned down.
+    shown = verdict if turned is None else diagnosis.verdict
+    support = _support(verdict, stated=() if turned is None else (str(shown.basis),))
     advice: tuple[str, ...] = ()
-    if verdict is not diagnosis.verdict:
-        of_diagnosis = diagnosis.verdict
-        advice = tuple(map(minus_signs, (of_diagnosis.headline, *of_diagnosis.sentences[len(of_diagnosis.errors) :])))
-    if isinstance(evidence, NotApplicable):
-        return Words(verdict, headline, (*sentences, *notes), advice, alarms, ())
-    all_rows = np.ones(len(evidence), dtype=bool)
-    strata = {"All rows": all_rows, "Rare classes": evidence.rare, "Frequent classes": evidence.frequent}
-    tiles = tuple(_tile(name, evidence, which) for name, which in strata.items() if which.any())
-    return Words(verdict, headline, (_changes(model, evidence), *sentences, *notes), advice, alarms, tiles)
+    if diagnosis.verdict not in (verdict, shown):
+        advice = (minus_signs(diagnosis.verdict.headline), *_support(diagnosis.verdict, stated=support))
+    return Words(
+        verdict,
+        minus_signs(verdict.headline),
+        (*changes, *support, *notes),
+        advice,
+        tuple(map(str, verdict.errors)),
+        () if shown.overall is None else tuple(map(_tile, (shown.overall, *shown.strata))),
+        "" if turned is None else f"What the correction that was turned down would change: {turned.name}",
+        "" if turned is None else turned.changes.basis,
+        _advice_basis(verdict, diagnosis.verdict) if advice else "",
+    )
 
 
-def _verdict(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis) -> Verdict:
+def verdict_on(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagnosis: Diagnosis) -> Verdict:
     """Return the verdict on the model.  It is that of the diagnosis if that is about the same model and rows."""
     auto = model.auto_ is not None and model.auto_ is diagnosis.auto
     if isinstance(evidence, NotApplicable):
@@ -105,45 +127,48 @@ def _verdict(model: ShortlistReranker, evidence: Evidence | NotApplicable, diagn
     return judge(evidence.measured_rows, model.mode_, checks=diagnosis.checks, macro=dial == MACRO)
 
 
+def _support(verdict: Verdict, stated: Sequence[str]) -> tuple[str, ...]:
+    """Return what a verdict rests on, without its errors and without what is `stated` elsewhere."""
+    sentences = map(minus_signs, verdict.sentences[len(verdict.errors) :])
+    return tuple(sentence for sentence in sentences if sentence not in stated)
+
+
+def _advice_basis(verdict: Verdict, of_diagnosis: Verdict) -> str:
+    """Return what the diagnosis is about, and what the rest of the page is about."""
+    if verdict.basis is None or of_diagnosis.basis is None:
+        return ""
+    described = (f"{which.correction} on {which.basis.noun}" for which in (of_diagnosis, verdict) if which.basis)
+    return "This is about {}. The numbers above are about {}.".format(*described)
+
+
 def mode_title(model: ShortlistReranker) -> str:
     """Return the title of the fitted mode, to be used as the subject of a sentence."""
     return title_of(model.mode_)
 
 
-def _sign(gain: PairedGain | NotApplicable) -> int:
-    """Return 1 or −1 if the 95 % interval lies above or below zero, else 0."""
-    if isinstance(gain, NotApplicable):
-        return 0
-    low, high = gain.interval()
-    return int(low > 0) - int(high < 0)
-
-
 def _changes(model: ShortlistReranker, evidence: Evidence) -> str:
-    before, after = evidence.hits_before > 0, evidence.hits_after > 0
-    fixed, broken = int((~before & after).sum()), int((before & ~after).sum())
-    everywhere = np.ones(len(evidence), dtype=bool)
-    shares = [percent(evidence.mean(hits, everywhere)) for hits in (evidence.hits_before, evidence.hits_after)]
+    changes = evidence.changes
+    rows = f"{len(changes):,} {changes.noun}"
+    weighed = describe_weights(changes.weights, changes.groups)
+    everywhere = np.ones(len(changes), dtype=bool)
+    before, after = (percent(changes.mean(hits, everywhere)) for hits in (changes.hits_before, changes.hits_after))
+    if evidence.keeps_base:
+        return f"The base order puts the true class first on {before} of {rows}.{weighed}"
     return (
-        f"{mode_title(model)} puts the true class first on {shares[1]} of {len(evidence):,} {evidence.noun}, "
-        f"the base order on {shares[0]}. {fixed:,} rows were fixed and {broken:,} broken."
+        f"{mode_title(model)} puts the true class first on {after} of {rows}, the base order on {before}. "
+        f"{changes.fixed:,} rows were fixed and {changes.broken:,} broken.{weighed}"
     )
 
 
-def _tile(name: str, evidence: Evidence, which: BoolArray) -> Tile:
-    gain = evidence.gain(which)
-    before, after = (evidence.mean(hits, which) for hits in (evidence.hits_before, evidence.hits_after))
-    if isinstance(gain, NotApplicable):
-        return Tile(name, percent(before), percent(after), "–", gain.reason, "level")
-    low, high = gain.interval()
-    direction = ("level", "up", "down")[_sign(gain)]
-    n_rows = f"{int(which.sum()):,} rows"
+def _tile(measured: StratumGain) -> Tile:
+    low, high = measured.gain.interval()
     return Tile(
-        name,
-        percent(before),
-        percent(after),
-        f"{points(gain.gain)} points",
-        f"95 % interval {points(low)} to {points(high)}, {n_rows}",
-        direction,
+        measured.title,
+        percent(measured.before),
+        percent(measured.after),
+        f"{points(measured.gain.gain)} points",
+        f"95 % interval {points(low)} to {points(high)}, {measured.rows:,} rows",
+        ("level", "up", "down")[measured.direction],
     )
 
 

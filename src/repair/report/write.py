@@ -26,6 +26,7 @@ def write_report(
     test: ScoreSet | None = None,
     *,
     rows: int = 0,
+    first_rows: Sequence[int] = (),
     row_ids: Sequence[Any] | None = None,
     row_texts: Sequence[Any] | None = None,
     figures: str | PathLike[str] | None = None,
@@ -54,6 +55,9 @@ def write_report(
     rows : int, default 0
         Number of single rows to explain on the page.  They become part of the file, so raise
         it only if its readers may see single rows.
+    first_rows : sequence of int, default ()
+        Indices of rows that are shown first.  They count towards `rows`.  Pass them if the report should
+        contain certain rows, such as those that you refer to elsewhere.  By default all rows are drawn.
     row_ids, row_texts : sequences, optional
         The id of each row, and a text to show with it, for the test rows or, without them, the
         calibration rows.  By default rows are numbered and have no text.
@@ -104,6 +108,7 @@ def write_report(
         calibration,
         test,
         rows=rows,
+        first_rows=first_rows,
         row_ids=row_ids,
         row_texts=row_texts,
         dial=dial,

@@ -5,6 +5,7 @@ import numpy as np
 from repair._utils.arrays import FloatArray, IntArray, dot
 
 __all__ = [
+    "describe_weights",
     "effective_number",
     "equal_group_weights",
     "number_of_units",
@@ -30,6 +31,25 @@ def rows_in_own_group(groups: IntArray) -> IntArray:
 def equal_group_weights(n_rows: int, groups: IntArray | None) -> FloatArray:
     """Return weights that count every group once: 1/(group size), or 1 without groups."""
     return np.ones(n_rows) if groups is None else 1.0 / rows_in_own_group(groups)
+
+
+def describe_weights(weights: FloatArray, groups: IntArray | None) -> str:
+    """Return a sentence that tells weighted percentages from plain counts, or '' if all rows weigh the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from repair.stats.row_weights import describe_weights
+    >>> describe_weights(np.array([0.5, 1.0, 0.5]), np.array([0, 1, 0]))
+    ' Percentages count every group once; numbers of rows are plain counts.'
+    >>> describe_weights(np.ones(3), None)
+    ''
+    """
+    if len(weights) == 0 or np.allclose(weights, weights[0]):
+        return ""
+    by_group = groups is not None and np.ptp(weights * rows_in_own_group(groups)) <= 1e-9 * weights.max()
+    how = "count every group once" if by_group else "use the row weights"
+    return f" Percentages {how}; numbers of rows are plain counts."
 
 
 def renumbered(groups: IntArray) -> IntArray:

@@ -63,6 +63,7 @@
     find("class-page").textContent = `Page ${page + 1} of ${pages.toLocaleString("en")}`;
     find("class-back").disabled = page === 0;
     find("class-on").disabled = page + 1 >= pages;
+    find("class-pager").hidden = pages === 1;
   }
 
   function bar(place, i) {

@@ -2,7 +2,8 @@
   "use strict";
   const examples = window.report.examples;
   if (!examples) return;
-  const { parts, names, rows } = examples;
+  const { parts, names, rows, n_classes: total } = examples;
+  const terms = window.report.terms;
   const tints = ["base", "model", "part3", "part4", "part5", "part6", "part7", "part8", "part9", "part10"];
   const find = (id) => document.getElementById(id);
   const tint = (place) => `var(--${tints[Math.min(place, tints.length - 1)]})`;
@@ -40,6 +41,7 @@
     find("example-on").disabled = place < 0 || place + 1 >= shown.length;
     find("example-status").textContent = shown.length ? `${place + 1} of ${shown.length}` : "No matching row";
     find("example").replaceChildren(...(shown.length ? [about(shown[place]), lists(shown[place]), legend(), table(shown[place])] : []));
+    find("example").querySelectorAll(".scroll").forEach(window.watchScrolling);
   }
 
   function about(row) {
@@ -48,12 +50,25 @@
     const truth = row.truth < 0 ? "a class that the model does not know" : names[row.truth];
     line.append(make("span", `badge ${row.kind}`, row.kind), ` Row ${row.id}, true class: `, make("strong", "", truth), ".");
     box.append(line);
-    if (row.text) {
-      const text = make("p", "text", row.text);
-      text.tabIndex = 0;
-      box.append(text);
-    }
+    if (row.kind === "not on the shortlist" && row.truth >= 0) box.append(make("p", "place", stood(row)));
+    if (row.text) box.append(scrolling("Text of this row", make("p", "text", row.text)));
     return box;
+  }
+
+  function stood(row) {
+    const list = "The true class is not on the shortlist";
+    if (row.place === null) return `${list}. Its place in the base order is not known, because it has no score.`;
+    return `${list}. In the base order of all ${total.toLocaleString("en")} classes it is number ${row.place.toLocaleString("en")}.`;
+  }
+
+  // A region that can be scrolled by touch and keyboard, and that says so.
+  function scrolling(label, child, kind = "") {
+    const frame = make("div", `scroll ${kind}`.trim());
+    frame.tabIndex = 0;
+    frame.setAttribute("role", "region");
+    frame.setAttribute("aria-label", label);
+    frame.append(child);
+    return frame;
   }
 
   // A candidate is [name index, base rank, score, one number per part]. Bars start at the lowest base score.
@@ -79,7 +94,7 @@
       slopes(row),
       column("New shortlist", row.candidates.map((one, i) => item(row, one, i + 1, moved(one[1] - i - 1), stacked(one, lowest), one[2], one[2] - lowest, at))),
     );
-    return box;
+    return scrolling("Both shortlists", box, "tall");
   }
 
   function column(title, items) {
@@ -153,13 +168,21 @@
     return box;
   }
 
+  function named(part, text) {
+    if (!terms[part]) return text;
+    const button = make("button", "term", text);
+    button.type = "button";
+    button.setAttribute("aria-describedby", terms[part]);
+    return button;
+  }
+
   function legend() {
     const list = make("ul", "legend");
     parts.forEach((part, place) => {
       const line = make("li");
       const chip = make("span");
       chip.style.background = tint(place);
-      line.append(chip, place ? words(part) : "base score minus the row's lowest base score");
+      line.append(chip, named(part, place ? words(part) : "base score minus the row's lowest base score"));
       list.append(line);
     });
     const line = make("li");
@@ -170,12 +193,8 @@
 
   function table(row) {
     const box = make("details");
-    const frame = make("div", "scroll");
     const made = make("table");
     const head = make("tr");
-    frame.tabIndex = 0;
-    frame.setAttribute("role", "region");
-    frame.setAttribute("aria-label", "Numbers of this row");
     for (const title of ["class", "rank", "base rank", ...parts.map(words), "score"]) {
       const one = make("th", "", title);
       one.scope = "col";
@@ -189,8 +208,7 @@
         line.insertCell().textContent = text;
       }
     });
-    frame.append(made);
-    box.append(make("summary", "", "All numbers of this row"), frame);
+    box.append(make("summary", "", "All numbers of this row"), scrolling("Numbers of this row", made));
     return box;
   }
 
