@@ -75,7 +75,7 @@ def test_the_readme_quotes_the_published_results(repository):
 
 def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
     blocks = python_blocks(repository / "docs/python.md")
-    assert len(blocks) == 11
+    assert len(blocks) == 12
     names = {}
     for block in blocks:
         exec(compile(block, "python.md", "exec"), names)
