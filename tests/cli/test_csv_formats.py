@@ -208,3 +208,35 @@ def test_percentages_give_the_figures_of_their_logarithms(tmp_path, repair):
         assert float(first["base_score"]) == pytest.approx(values[100, int(first["candidate_id"])])
     assert outputs[0]["base"]["conditional"]["nll"] == pytest.approx(outputs[1]["base"]["conditional"]["nll"])
     assert outputs[0]["model"]["unconditional"] == pytest.approx(outputs[1]["model"]["unconditional"])
+
+
+@pytest.mark.needs("openpyxl")
+def test_workbooks_are_read_and_written_like_csv(german, repair, monkeypatch):
+    """Numbers of a German workbook are numbers, so they have no decimal comma."""
+    import io
+
+    import openpyxl
+
+    for name in ("eichung", "pruefung", "klassen"):
+        book = openpyxl.Workbook()
+        with open(german / f"{name}.csv", encoding="utf-8", newline="") as stream:
+            for row, cells in enumerate(csv.reader(stream, delimiter=";")):
+                numbers = row and cells[-2 if name != "klassen" else -1]
+                book.active.append([float(cell.replace(",", ".")) if cell == numbers else cell for cell in cells])
+        book.save(german / f"{name}.xlsx")
+    classes = ("--class-column", "Klasse", "--count-column", "Anzahl")
+    names, written = ColumnNames("Anfrage", "Klasse", "Punkte"), {}
+    for ending in ("csv", "xlsx"):
+        model, test, out = german / f"{ending}.safetensors", german / f"pruefung.{ending}", german / f"out.{ending}"
+        table = ("--classes", german / f"klassen.{ending}", *classes)
+        done = repair("fit", german / f"eichung.{ending}", "-o", model, "--mode", "classwise", *GERMAN, *table)
+        assert done.code == 0, done.err
+        assert repair("rerank", model, test, "-o", out).code == 0
+        written[ending] = read_score_set(out, columns=names, need_labels=False)
+    assert load(model).class_counts_.tolist() == [100, 90, 80, 70, 60, 50]
+    np.testing.assert_array_equal(written["csv"].rows.scores.scores, written["xlsx"].rows.scores.scores)
+    content = (german / "pruefung.xlsx").read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    assert repair("rerank", model, "-", "-o", german / "piped.xlsx").code == 0
+    piped = read_score_set(german / "piped.xlsx", columns=names, need_labels=False)
+    np.testing.assert_array_equal(piped.rows.scores.scores, written["xlsx"].rows.scores.scores)

@@ -83,7 +83,7 @@ def test_the_export_guide_runs(repository, capsys):
 
 def test_the_python_guide_runs_from_top_to_bottom(repository, capsys):
     blocks = python_blocks(repository / "docs/python.md")
-    assert len(blocks) == 11
+    assert len(blocks) == 12
     names = {}
     for block in blocks:
         exec(compile(block, "python.md", "exec"), names)

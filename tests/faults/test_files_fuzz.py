@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from repair import InputError, Ranking, Shortlist
 from repair.io import ColumnNames, read_class_table, read_score_set, read_similarity, write_ranking
 
-pytestmark = pytest.mark.needs("pyarrow")
+pytestmark = pytest.mark.needs("pyarrow", "openpyxl")
 
 FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 NAMES = ("a", "b", "NA")
@@ -62,7 +63,7 @@ def good(tmp_path_factory):
     shortlist = Shortlist.from_candidates([[0, 1, 2], [2, 1, -1]], [[3.0, 2.0, 1.0], [5.0, 4.0, 0.0]], 3)
     ranking = Ranking.from_scores(shortlist, shortlist.scores)
     contents = {}
-    for name in ("f.csv", "f.tsv", "f.jsonl", "f.csv.gz", "f.parquet", "f.arrow", "f.npz"):
+    for name in ("f.csv", "f.tsv", "f.jsonl", "f.csv.gz", "f.xlsx", "f.parquet", "f.arrow", "f.npz"):
         for layout in ("lists", "long"):
             options = {"row_ids": ["x", "y"], "other": {"label": ["a", "b"], "group": [1, 2]}, "layout": layout}
             write_ranking(folder / name, ranking, class_names=NAMES, **options)
@@ -103,8 +104,11 @@ def test_damaged_bytes(good, tmp_path, data):
     read_every_way(path)
 
 
+ENDINGS = [".csv", ".jsonl", ".csv.gz", ".xlsx", ".parquet", ".arrow", ".npz", ".npy"]
+
+
 @FUZZ
-@given(st.binary(max_size=200), st.sampled_from([".csv", ".jsonl", ".csv.gz", ".parquet", ".arrow", ".npz", ".npy"]))
+@given(st.binary(max_size=200), st.sampled_from(ENDINGS))
 def test_any_bytes(tmp_path, content, ending):
     path = tmp_path / f"f{ending}"
     path.write_bytes(content)
@@ -269,7 +273,7 @@ def test_any_arrays(tmp_path, described):
     st.lists(
         st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1), min_size=2, unique=True
     ),
-    st.sampled_from(["f.csv", "f.tsv", "f.csv.gz", "f.jsonl", "f.parquet"]),
+    st.sampled_from(["f.csv", "f.tsv", "f.csv.gz", "f.jsonl", "f.xlsx", "f.parquet"]),
 )
 def test_every_class_name_survives(tmp_path, names, name):
     shortlist = Shortlist.from_scores(np.arange(float(len(names))), len(names))
@@ -289,3 +293,20 @@ def test_no_layout_is_more_than_the_file_says(tmp_path):
     (tmp_path / "f.csv").write_text("row,class,score\n" + "\n".join(lines), encoding="utf-8")
     with pytest.raises(InputError, match="one row has 40000 candidates"):
         read_score_set(tmp_path / "f.csv", need_labels=False)
+
+
+@FUZZ
+@given(st.data())
+def test_damaged_sheets(good, tmp_path, data):
+    """The archive is sound, but the text of one of its parts is not."""
+    with zipfile.ZipFile(io.BytesIO(good["f.xlsx", "long"])) as archive:
+        parts = {name: bytearray(archive.read(name)) for name in archive.namelist()}
+    content = parts[data.draw(st.sampled_from(sorted(parts)))]
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, max(len(content) - 1, 0)))
+        content[place : place + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
+    path = tmp_path / "f.xlsx"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, bytes(part))
+    read_every_way(path)

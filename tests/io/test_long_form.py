@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from repair import InputError, InputWarning, Reranker
+from repair.data.calibration_set import CalibrationSet
 from repair.io import ClassFile, ColumnNames, read_score_set
 
 pytestmark = pytest.mark.needs("pyarrow")
@@ -88,7 +89,16 @@ def test_numbers_are_names_where_classes_are_called_by_numbers(write):
 def test_a_column_may_mark_the_right_candidate(write, yes, no):
     text = f"row,class,score,label\na,x,1,{no}\na,y,2,{yes}\nb,x,1,{no}\nb,y,3,{no}\n"
     read = read_score_set(write("s.csv", text), classes=ClassFile(("x", "y")))
-    assert read.rows.labels.tolist() == ["y", None]
+    assert read.rows.labels.tolist() == ["y", "(not among the candidates)"]
+
+
+def test_a_row_without_a_marked_candidate_counts_as_uncovered(write):
+    candidates = (("x", 2), ("y", 1))
+    lines = [f"{row},{c},{s},{int(row < 9 and c == 'xy'[row % 2])}" for row in range(12) for c, s in candidates]
+    read = read_score_set(write("s.csv", "row,class,score,label\n" + "\n".join(lines)))
+    assert read.class_names == ("x", "y")
+    checked = CalibrationSet.build(read.rows, 2)
+    assert checked.covered.tolist() == [True] * 9 + [False] * 3
 
 
 def test_marks_of_other_names_and_types(save):

@@ -13,6 +13,8 @@ __all__ = ["PIPE", "from_pipe", "to_pipe"]
 PIPE = Path("-")
 #: How the content of a file that has no name begins.  Anything else is CSV.
 STARTS = ((b"PK", ".npz"), (b"\x93NUMPY", ".npy"), (b"PAR1", ".parquet"), (b"ARROW1", ".arrow"), (b"{", ".jsonl"))
+#: Excel workbooks are zip archives, as .npz files are, and contain a part of this name.
+EXCEL = b"[Content_Types].xml"
 
 
 def from_pipe(path: Path) -> Path:
@@ -21,6 +23,8 @@ def from_pipe(path: Path) -> Path:
         return path
     content = sys.stdin.buffer.read()
     ending = next((ending for start, ending in STARTS if content.startswith(start)), ".csv")
+    if ending == ".npz" and EXCEL in content:
+        ending = ".xlsx"
     folder = Path(tempfile.mkdtemp(prefix="repair-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     copy = folder / f"stdin{ending}"

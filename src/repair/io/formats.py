@@ -55,6 +55,7 @@ FORMATS = {
     ".arrow": FileFormat("arrow"),
     ".feather": FileFormat("arrow"),
     ".jsonl": FileFormat("jsonl"),
+    ".xlsx": FileFormat("xlsx"),
     ".csv.gz": FileFormat("csv", compressed=True),
     ".tsv.gz": FileFormat("csv", "\t", compressed=True),
     ".jsonl.gz": FileFormat("jsonl", compressed=True),

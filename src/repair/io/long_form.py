@@ -26,6 +26,9 @@ __all__ = ["read_long"]
 
 YES, NO = ("1", "true", "1.0"), ("0", "false", "0.0")
 
+#: Label of a row in which no candidate is marked as true.  It is unknown, not missing, so the row counts as uncovered.
+NOT_LISTED = "(not among the candidates)"
+
 
 def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label_file: LabelFile | None) -> Rows:
     """Read rows in the order of their first lines.  The lines of a row need not be adjacent."""
@@ -38,7 +41,7 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
     _check_named(table, class_name, names)
     scores = score_column(table, score_name)
     used = _names_in_use(table, columns, (row_name, class_name, score_name))
-    labels, label_place = _labels(table, columns, taken, lines, names, classes, label_file)
+    labels, label_place, marked = _labels(table, columns, taken, lines, names, classes, label_file)
 
     encoded = names.dictionary_encode()
     codes = encoded.indices.to_numpy(zero_copy_only=False)
@@ -51,12 +54,15 @@ def read_long(table: FileTable, columns: ColumnNames, classes: ClassIndex, label
     refuse_repeats(lines.row_of, class_ids, n_classes, table.place, lambda line: names[line].as_py())
     found = _row_columns(table, columns, taken, lines)
     other, notes = _constant_columns(table, taken, lines)
+    label_array = None if labels is None else label_values(labels, resolved.names, n_classes, label_place)
+    if marked and label_array is not None and label_array.dtype == object:
+        label_array[[label is None for label in label_array]] = NOT_LISTED
     return Rows(
         layout="long",
         scores=padded(lines.row_of, class_ids, scores, lines.n_rows, n_classes),
         class_names=resolved.names,
         new_classes=resolved.new,
-        labels=None if labels is None else label_values(labels, resolved.names, n_classes, label_place),
+        labels=label_array,
         row_ids=lines.row_ids,
         row_name=row_name,
         columns=used,
@@ -119,21 +125,21 @@ def _labels(
     candidates: Any,
     classes: ClassIndex,
     label_file: LabelFile | None,
-) -> tuple[Any, Any]:
-    """Return each row's label as text (or None), and a function that says where it is."""
+) -> tuple[Any, Any, bool]:
+    """Return the label of each row as text (or None), who says where it is, and whether candidates are marked."""
     name = columns.find("label", table, taken)
     if name is not None:
         taken.add(name)
     if label_file is not None:
-        return label_file.of_rows(lines.row_ids, lines.n_rows), label_file.place
+        return label_file.of_rows(lines.row_ids, lines.n_rows), label_file.place, False
     if name is None:
-        return None, None
+        return None, None, False
     values = text_column(table, name)
     known = {*candidates.unique().to_pylist(), *(classes.names or ())}
     if _are_marks(values, known, lines):
-        return _marked(table, name, lines, candidates, values), table.place
+        return _marked(table, name, lines, candidates, values), table.place, True
     lines.refuse_changes(values, name)
-    return values.take(lines.first_line), lambda row: table.place(int(lines.first_line[row]), name)
+    return values.take(lines.first_line), lambda row: table.place(int(lines.first_line[row]), name), False
 
 
 def _are_marks(values: Any, known: set[str], lines: _Lines) -> bool:

@@ -87,7 +87,7 @@ def write_ranking(
             packed = archive_bytes(content.long() if layout == "long" else content.arrays())
         else:
             needs_arrow(f".{format_.kind}")
-            lists = content.wide if format_.kind == "csv" else content.lists
+            lists = content.wide if format_.kind in ("csv", "xlsx") else content.lists
             packed = table_bytes(content.table(content.long() if layout == "long" else lists()), format_)
     write_atomically(path, packed)
 

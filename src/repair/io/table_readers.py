@@ -1,4 +1,4 @@
-"""Reading tables from ``.csv``, ``.jsonl``, ``.parquet`` and ``.arrow`` files.  Every CSV cell stays text.
+"""Reading tables from ``.csv``, ``.xlsx``, ``.jsonl``, ``.parquet`` and ``.arrow`` files.  Cells of CSV stay text.
 
 Guessing types would turn the classes "NA" and "007" into a missing value and a number.  A column is
 converted to numbers only when numbers are needed (`columns.py`).
@@ -15,6 +15,7 @@ from typing import Any
 
 from repair.errors import InputError
 from repair.io.arrow_sizes import MAGIC, claimed_size
+from repair.io.excel import excel_row, read_excel
 from repair.io.formats import (
     FileFormat,
     Path,
@@ -111,8 +112,10 @@ class FileTable:
         return pieces if not isinstance(pieces, pa.ChunkedArray) else pa.concat_arrays(pieces.chunks)
 
     def place(self, row: int, column: str | None = None) -> str:
-        """Return where a row is: its line in a text file, or its number, from 0, in other files."""
+        """Return where a row is: its line in a text file, its row in Excel, or its number, from 0, in other files."""
         where = f"row {row}"
+        if self.format.kind == "xlsx":
+            where = f"row {excel_row(self.path, row)} of the sheet"
         if self.format.is_text:
             line = _line_of(self.path, self.format, row)
             where = f"line {line}" if line is not None else f"record {row + 1}"
@@ -125,10 +128,9 @@ def read_table(path: Path, csv_format: CsvFormat | None = None) -> FileTable:
     if format_.kind == "csv":
         format_ = (CsvFormat() if csv_format is None else csv_format).of_file(path, format_)
     needs_arrow(f".{format_.kind}")
-    read = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}
-    if format_.kind not in read:
-        raise InputError(f"a .{format_.kind} file is not a table; use .csv, .jsonl, .parquet or .arrow")
-    columns = read[format_.kind](path, format_)
+    if format_.kind not in READERS:
+        raise InputError(f"a .{format_.kind} file is not a table; use .csv, .xlsx, .jsonl, .parquet or .arrow")
+    columns = READERS[format_.kind](path, format_)
     with parsing(format_.kind):
         columns.validate(full=True)  # damaged offsets or text that is not UTF-8 would otherwise cause errors later
     names = columns.column_names
@@ -375,3 +377,6 @@ def _line_of(path: str, format_: FileFormat, row: int) -> int | None:
     except (ValueError, OSError, csv.Error):
         pass  # the file has changed, or a field exceeds the csv module's limit; the record is named instead
     return None
+
+
+READERS = {"csv": _read_csv, "xlsx": read_excel, "jsonl": _read_jsonl, "parquet": _read_parquet, "arrow": _read_arrow}

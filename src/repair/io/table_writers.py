@@ -12,6 +12,7 @@ import numpy as np
 from repair._utils.arrays import AnyArray
 from repair._utils.json import plain
 from repair.errors import InputError, InputWarning, warn_user
+from repair.io.excel import excel_bytes
 from repair.io.formats import FileFormat, first_line
 
 __all__ = ["archive_bytes", "array_bytes", "building", "table_bytes"]
@@ -33,7 +34,7 @@ def building(kind: str) -> Iterator[None]:
 
 def table_bytes(columns: Any, format_: FileFormat) -> bytes:
     """Return a pyarrow table as the content of a file."""
-    write = {"csv": _csv, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow}[format_.kind]
+    write = {"csv": _csv, "xlsx": _xlsx, "jsonl": _jsonl, "parquet": _parquet, "arrow": _arrow}[format_.kind]
     content = write(columns, format_)
     return gzip.compress(content, mtime=0) if format_.compressed else content
 
@@ -68,14 +69,25 @@ def _csv(columns: Any, format_: FileFormat) -> bytes:
     import pyarrow as pa
     from pyarrow import csv
 
+    sink = pa.BufferOutputStream()
+    csv.write_csv(_with_cells(columns), sink, csv.WriteOptions(delimiter=format_.delimiter))
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _xlsx(columns: Any, format_: FileFormat) -> bytes:
+    return excel_bytes(_with_cells(columns), format_)
+
+
+def _with_cells(columns: Any) -> Any:
+    """Return the table with columns that have no CSV type as text."""
+    import pyarrow as pa
+
     for index, name in enumerate(columns.column_names):
         if not _fits_a_cell(columns.column(index).type):
             texts = [_cell(value) for value in columns.column(index).to_pylist()]
             columns = columns.set_column(index, name, pa.array(texts, pa.string()))
-    sink = pa.BufferOutputStream()
-    csv.write_csv(columns, sink, csv.WriteOptions(delimiter=format_.delimiter))
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
+    return columns
 
 
 def _fits_a_cell(kind: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from repair._utils.arrays import PAD_ID, PAD_SCORE, AnyArray, FloatArray, IntArray
 from repair.data.calibration_set import CalibrationSet
 from repair.data.shortlist import Shortlist
+from repair.errors import InputWarning, warn_user
 from repair.model.score_types import ScoreTypes, single_rows_problem
 
 __all__ = ["Distribution", "Fingerprint", "counts_of", "gaps_and_spans", "row_hashes", "sampled_rows"]
@@ -175,6 +176,12 @@ class Fingerprint:
             shortlist = shortlist.take(sampled_rows(len(shortlist), None, MOST_COMPARED))
         types = ScoreTypes.of(_first(shortlist, self.width))
         return types.problem(self.types) or self._scale_problem(shortlist)
+
+    def warn_of_other_scores(self, shortlist: Shortlist) -> None:
+        """Warn if the scores are of another type or scale than those of the calibration rows."""
+        problem = self.problem(shortlist)
+        if problem is not None:
+            warn_user(problem, InputWarning)
 
     def _scale_problem(self, shortlist: Shortlist) -> str | None:
         gaps, spans = (Distribution.of(values) for values in gaps_and_spans(shortlist, self.width))

@@ -19,7 +19,7 @@ from repair.data.class_table import ClassTable
 from repair.data.ranking import Ranking
 from repair.data.score_set import ScoreSet, as_score_set
 from repair.data.shortlist import Shortlist
-from repair.errors import ArtifactError, InputError, InputWarning, NotFittedError, Remedy, warn_user
+from repair.errors import ArtifactError, InputError, NotFittedError, Remedy
 from repair.model.adjustments import Adjustments
 from repair.model.choice import Choice
 from repair.model.correction import Correction
@@ -157,16 +157,10 @@ class ShortlistReranker(OneRowReranking):
             Ids, scores and probabilities of the candidates, best first.
         """
         shortlist = self.shortlist(scores, embeddings)
-        self._warn_of_other_scores(shortlist)
+        if self.state.fingerprint is not None:
+            self.state.fingerprint.warn_of_other_scores(shortlist)
         ranking = self._ranked(shortlist, self._adjustments(dial, target_prior, class_costs))
         return ranking.first(self.state.n_candidates) if self.state.cuts else ranking
-
-    def _warn_of_other_scores(self, shortlist: Shortlist) -> None:
-        """Warn if the scores are of another type or scale than those of the calibration rows."""
-        fingerprint = self.state.fingerprint
-        problem = None if fingerprint is None else fingerprint.problem(shortlist)
-        if problem is not None:
-            warn_user(problem, InputWarning)
 
     def whole_ranking(self, shortlist: Shortlist, *, dial: float | str | None = None) -> Ranking:
         """Return the ranking of all candidates, also of those that `rerank` leaves out (see ``ExtendedOptions``).
