@@ -74,3 +74,14 @@ def test_the_rows_of_the_fit_are_recognised(repair, data, fitted):
     assert "about 100 % of these rows are rows that the model was fitted on" in done.err
     assert done.out.startswith("No verdict yet: fix RP110 (test rows in calibration) first.")
     assert "fitted on" not in repair("evaluate", fitted, data / "test.csv").err
+
+
+def test_labels_in_another_class_order_are_an_error_of_the_verdict(repair, data, fitted, tmp_path):
+    scores = np.load(data / "test.npz")
+    moved = {**scores, "labels": (scores["labels"] + 1) % len(scores["class_names"])}
+    np.savez(tmp_path / "moved.npz", **moved)
+    done = repair("evaluate", fitted, tmp_path / "moved.npz")
+    assert done.out.startswith("No verdict yet: fix RP115 (class order of labels and scores)")
+    np.savez(tmp_path / "lower.npz", **{**scores, "scores": -scores["scores"]})
+    assert "RP116" in repair("evaluate", fitted, tmp_path / "lower.npz").out
+    assert "RP11" not in repair("evaluate", fitted, data / "test.npz").out

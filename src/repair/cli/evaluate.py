@@ -99,16 +99,29 @@ def _judge(
         strata,
     )
     macro = (model.dial_ if dial is None else dial) == MACRO
-    return judge(rows, model.mode_, checks=_leaked(model, given), macro=macro)
+    return judge(rows, model.mode_, checks=_failed_checks(model, given, before), macro=macro)
 
 
-def _leaked(model: ShortlistReranker, given: ScoreSet) -> tuple[Check, ...]:
-    """Return a failed check if the model was fitted on these rows."""
+def _failed_checks(model: ShortlistReranker, given: ScoreSet, base: Evaluation) -> tuple[Check, ...]:
+    """Return the failed checks of these rows: rows of the fit, and labels, scores and counts in another order."""
+    import numpy as np
+
     from repair.cli.inputs import fitted_rows_problem
+    from repair.data.class_order import order_problems
     from repair.diagnosis.checks import failed_check
 
-    problem = fitted_rows_problem(model, given)
-    return () if problem is None else (failed_check("RP110", problem),)
+    state = model.state
+    shortlist = given.shortlist(state.n_candidates, None, state.scale)
+    table = state.correction.table
+    label_counts = np.bincount(base.ids[base.ids >= 0], minlength=table.n_classes).astype(np.float64)
+    # Distances are converted, so their sign is that of the shortlist.
+    dense = given.scores if isinstance(given.scores, np.ndarray) and not state.scale.converts else None
+    problems = {"RP110": fitted_rows_problem(model, given)}
+    found = order_problems(shortlist, base.ids, table, label_counts, dense)
+    problems |= dict(zip(("RP115", "RP116", "RP117"), found, strict=True))
+    return tuple(
+        failed_check(code, f"{problem[0].upper()}{problem[1:]}.") for code, problem in problems.items() if problem
+    )
 
 
 def _numbers(results: dict[str, Evaluation]) -> dict[str, Any]:

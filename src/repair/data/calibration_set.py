@@ -10,7 +10,7 @@ import numpy as np
 
 from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair._utils.lazy import lazy
-from repair.data.class_order import counts_problem, label_order_problem, lower_is_better_problem
+from repair.data.class_order import order_problems
 from repair.data.class_table import ClassTable
 from repair.data.embeddings import Reference, check_embeddings
 from repair.data.score_scale import AS_THEY_ARE, PERCENT, SIGMOID, TITLES, ScoreScale, between_0_and_1
@@ -209,15 +209,7 @@ class CalibrationSet:
 
     def order_problems(self) -> tuple[str | None, str | None, str | None]:
         """Return what is wrong with the order of labels, the direction of scores and the order of class counts."""
-        order = label_order_problem(self.shortlist, self.labels, self.table)
-        lower = lower_is_better_problem(self.shortlist, self.labels, self.all_scores)
-        if order is not None and lower is not None:  # one mistake can look like both, and the other order says which
-            order, lower = (order, None) if order.accuracy >= lower.accuracy else (None, lower)
-        return (
-            None if order is None else order.text,
-            None if lower is None else lower.text,
-            counts_problem(self.table.class_counts, self.label_counts()),
-        )
+        return order_problems(self.shortlist, self.labels, self.table, self.label_counts(), self.all_scores)
 
     def _warn_suspicious(self) -> None:
         """Warn about inputs that can be fitted but are probably not what was meant."""

@@ -13,7 +13,7 @@ from repair._utils.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from repair.data.class_table import ClassTable
 from repair.data.shortlist import Shortlist
 
-__all__ = ["OrderProblem", "counts_problem", "label_order_problem", "lower_is_better_problem"]
+__all__ = ["OrderProblem", "counts_problem", "label_order_problem", "lower_is_better_problem", "order_problems"]
 
 #: With fewer labelled rows than this, an order cannot be judged.
 FEW_ROWS = 50
@@ -123,6 +123,21 @@ def counts_problem(class_counts: FloatArray | None, label_counts: FloatArray) ->
         f"class_counts seem to be in another order than the classes: {100 * distance:.0f} % of the rows would have to "
         f"change class to match them, but only {100 * best:.0f} % if both are sorted by frequency; pass a mapping "
         "from class to count, or counts in the order of the score columns"
+    )
+
+
+def order_problems(
+    shortlist: Shortlist, labels: IntArray, table: ClassTable, label_counts: FloatArray, all_scores: AnyArray | None
+) -> tuple[str | None, str | None, str | None]:
+    """Return what is wrong with the order of labels, the direction of scores and the order of class counts."""
+    order = label_order_problem(shortlist, labels, table)
+    lower = lower_is_better_problem(shortlist, labels, all_scores)
+    if order is not None and lower is not None:  # one mistake can look like both, and the other order says which
+        order, lower = (order, None) if order.accuracy >= lower.accuracy else (None, lower)
+    return (
+        None if order is None else order.text,
+        None if lower is None else lower.text,
+        counts_problem(table.class_counts, label_counts),
     )
 
 

@@ -50,6 +50,8 @@ class Ranking:
         Names of the classes, if the model has them.
     class_counts : ndarray (K,) or None
         The class counts of the model, which define rare and frequent classes.
+    fitted_rows_problem : callable or None
+        Returns a warning if most of the rows are rows that the model was fitted on, or None.
     base_order_scores : ndarray (n, m) or None
         Base scores of all candidates in base order, from which `base_scores` are taken.
     beliefs : callable or None
@@ -73,6 +75,7 @@ class Ranking:
     beliefs: Callable[[], FloatArray] | None = None
     class_counts: FloatArray | None = None
     base_order_scores: FloatArray | None = None
+    fitted_rows_problem: Callable[[], str | None] | None = None
 
     @classmethod
     def from_scores(cls, shortlist: Shortlist, scores: ArrayLike) -> "Ranking":

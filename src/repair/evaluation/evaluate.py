@@ -9,9 +9,12 @@ from numpy.typing import ArrayLike
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
 from repair._utils.text_tables import text_table
+from repair.data.class_order import order_problems
+from repair.data.class_table import ClassTable
 from repair.data.ranking import Ranking
+from repair.data.shortlist import Shortlist
 from repair.data.suspicious_inputs import label_ids
-from repair.errors import InputError
+from repair.errors import InputError, InputWarning, warn_user
 from repair.evaluation.metric_table import METRICS, UNITS, format_metric
 from repair.evaluation.metrics import (
     covered,
@@ -83,7 +86,8 @@ class Evaluation:
             header = ["metric", "Base, covered", "covered rows", "Base, all rows", "all rows"]
         table = text_table(header, rows)
         rule = f"\n{self.strata_rule}" if self.strata_rule else ""
-        return f"{table}\n{self.n_covered} of {self.n_rows} rows covered; {UNITS}{rule}"
+        compared = "" if self.base is None else "; Base is the same candidates in base order"
+        return f"{table}\n{self.n_covered} of {self.n_rows} rows covered{compared}; {UNITS}{rule}"
 
 
 def evaluate(
@@ -98,7 +102,10 @@ def evaluate(
 ) -> Evaluation:
     """Score a ranking against the true labels.
 
-    The result of a model's ``rerank`` is shown next to Base, the same candidates in base order.
+    The result of a model's ``rerank`` is shown next to Base, the same candidates in base order.  ``repair
+    evaluate`` gives Base its own shortlists, which differ if the model builds others.  Accuracy is the same,
+    because the base's best class is on both.  Rows that the model was fitted on, and labels or counts that
+    seem to be in another class order, raise a warning.
 
     Parameters
     ----------
@@ -181,12 +188,28 @@ def evaluate(
     unconditional = {**coverage, **_means(rows, names, ids, everywhere, weights)}
     unconditional["gap_closure"] = gap_closure(ranking, ids, unconditional=True, weights=weights)
     unranked = ranking.in_base_order() if base else None
+    if base:
+        _warn_suspicious(ranking, ids, counts)
     compared = None
     if unranked is not None:
         compared = evaluate(replace(unranked, class_names=None), ids, counts, groups=codes, strata=strata, base=False)
     return Evaluation(
         rows, conditional, unconditional, len(ids), int(inside.sum()), weights, ids, names, rule, compared
     )
+
+
+def _warn_suspicious(ranking: Ranking, ids: IntArray, counts: FloatArray | None) -> None:
+    """Warn if the rows were used for the fit, or if labels, classes and counts seem to be in different orders."""
+    problems = [None if ranking.fitted_rows_problem is None else ranking.fitted_rows_problem()]
+    base_scores = ranking.base_scores
+    if base_scores is not None:
+        shortlist = Shortlist(ranking.ids, base_scores, ranking.n_classes)  # in base order
+        label_counts = np.bincount(ids[ids >= 0], minlength=ranking.n_classes).astype(np.float64)
+        table = ClassTable(ranking.n_classes, class_names=ranking.class_names, class_counts=counts)
+        problems += order_problems(shortlist, ids, table, label_counts, None)
+    for problem in problems:
+        if problem is not None:
+            warn_user(problem, InputWarning)
 
 
 def _means(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from os import PathLike
 from typing import Any, Self, TypeAlias
@@ -171,12 +172,10 @@ class ShortlistReranker(OneRowReranking):
 
     def _ranked(self, shortlist: Shortlist, adjustments: Adjustments) -> Ranking:
         correction = self._correction()
-        ranking = Ranking.from_scorer(
-            shortlist,
-            lambda rows: correction.scores_of(rows, adjustments),
-            correction.table.class_names,
-            self.state.class_counts,
-        )
+        names, counts = correction.table.class_names, self.state.class_counts
+        ranking = Ranking.from_scorer(shortlist, lambda rows: correction.scores_of(rows, adjustments), names, counts)
+        if (fingerprint := self.state.fingerprint) is not None:
+            ranking = replace(ranking, fitted_rows_problem=partial(fingerprint.shared_rows_problem, shortlist))
         if correction.strength != 1.0 or not adjustments.beliefs_only:
             ranking = replace(ranking, beliefs=Beliefs(correction, shortlist, adjustments, ranking.order))
         return ranking
