@@ -30,6 +30,7 @@ def test_the_exports_succeed(repair, repository, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = (repository / "docs" / "export.md").read_text(encoding="utf-8")
     commands = [line for line in text.splitlines() if line.startswith("repair ")]
+    commands = [line for line in commands if "--append-to" not in line]  # needs the reader's own classifier
     assert len(commands) == 6
     for command in commands:
         done = repair(*shlex.split(command, comments=True)[1:])

@@ -138,17 +138,26 @@ def test_a_file_that_hides_its_rows_is_refused(parts):
         None,
         {},
         5,
-        {"rows": 120, "width": 3, "dtype": "float16"},
-        {"rows": 120, "width": 3, "dtype": "float16", "index": "pickle"},
-        {"rows": 119, "width": 3, "dtype": "float16", "index": "exact"},
-        {"rows": 120, "width": 3, "dtype": "float16", "index": "exact", "more": 1},
-        {"rows": 120, "width": 3, "dtype": "float16", "index": ["exact"]},
+        {"rows": 120, "width": 3, "dtype": "float16", "of_candidates": False},
+        {"rows": 120, "width": 3, "dtype": "float16", "of_candidates": False, "index": "pickle"},
+        {"rows": 119, "width": 3, "dtype": "float16", "of_candidates": False, "index": "exact"},
+        {"rows": 120, "width": 3, "dtype": "float16", "of_candidates": False, "index": "exact", "more": 1},
+        {"rows": 120, "width": 3, "dtype": "float16", "of_candidates": False, "index": ["exact"]},
+        {"rows": 120, "width": 3, "dtype": "float16", "of_candidates": "no", "index": "exact"},
+        {
+            "rows": 120,
+            "width": 3,
+            "dtype": "float16",
+            "of_candidates": True,
+            "index": "exact",
+        },  # labels are not in order
     ],
 )
 def test_what_is_said_about_the_rows_must_be_true(parts, value):
     _, described, reload = parts
     entry = next(one for one in described["terms"] if one["name"] == "neighbours")
-    assert entry["description"] == {"rows": 120, "width": 3, "dtype": "float16", "index": "exact"}
+    known = {"rows": 120, "width": 3, "dtype": "float16", "index": "exact", "of_candidates": False}
+    assert entry["description"] == known
     entry["description"] = value
     with pytest.raises(ArtifactError, match="neighbours"):
         reload()

@@ -179,11 +179,12 @@ def test_the_same_seed_chooses_the_same():
     one, other = fit(1, bias=1.0), fit(1, bias=1.0)
     assert one.auto_.gain == other.auto_.gain
     assert one.chosen_.to_dict() == other.chosen_.to_dict()
-    assert [candidate.mode for candidate in one.auto_.candidates] == [
+    assert [candidate.name or candidate.mode for candidate in one.auto_.candidates] == [
         "base",
         "classwise",
+        "separable",
         "pairwise",
-        "extended",
+        "few_terms",
         "extended",
     ]
 
