@@ -51,7 +51,7 @@ def test_a_model_is_fitted_and_used_with_vectors(repair, data, vectors, extended
         key = next(name for name in ranked.files if name.endswith("scores") and "base" not in name)
         np.testing.assert_allclose(ranked[key], expected.scores, atol=1e-5)
     found = json.loads(repair("evaluate", extended, test, *given, "--json").out)
-    assert found["difference"]["accuracy"]["gain"] > 0.05
+    assert found["verdict"]["overall"]["gain"] > 0.05
     shown = repair("explain", extended, test, "--row", "t3", *given)
     assert shown.code == 0
     assert "neighbours" in shown.out
@@ -145,7 +145,7 @@ def test_a_report_is_written_about_it(repair, data, vectors, extended, tmp_path)
     done = repair("report", *files, *both, "-o", tmp_path / "page.html", "--rows", 2, "--figures", tmp_path / "charts")
     assert done.code == 0, done.err
     assert "page.html, and its charts to" in " ".join(done.out.split())
-    assert "The correction helps" in done.out
+    assert "The Extended correction helps" in done.out
 
 
 def save(path, array):

@@ -77,5 +77,5 @@ def test_honest_inputs_raise_no_alarm(seed):
     balanced = rng.integers(0, K, size=300)  # the calibration rows may be balanced, and the classifier biased
     biased = rng.normal(size=(300, K)) + np.eye(K)[balanced] + 2 * np.log(COUNTS)
     assert problems(biased, balanced, class_counts=COUNTS) == (None, None, None)
-    made = make_synthetic(SyntheticSettings(n_classes=40, n_calibration=200, n_pairs=10, seed=seed)).calibration
+    made = make_synthetic(SyntheticSettings(n_classes=40, n_calibration=200, n_pairs=8, seed=seed)).calibration
     assert CalibrationSet.build(ScoreSet(made.scores, made.labels), 10).order_problems() == (None, None, None)

@@ -25,7 +25,7 @@ def drawn(seed=0, n=400, n_classes=12, bias=0.0, noise=0.0, counts=None):
 
 
 def pairs():
-    made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=700, n_test=1, n_pairs=5))
+    made = make_synthetic(SyntheticSettings(n_classes=20, n_calibration=700, n_test=1, n_pairs=4))
     return ScoreSet(made.calibration.scores, made.calibration.labels, class_counts=made.class_counts)
 
 

@@ -100,3 +100,10 @@ def spread(ids, scores, n_classes):
     logits = np.full((len(ids), n_classes + 1), -np.inf)
     np.put_along_axis(logits, ids, scores, axis=1)
     return logits[:, :-1]
+
+
+def check_case(case, ids, scores, probabilities, *, tolerance):
+    """Compare a ranking with the expected one.  What a model does not rank of longer lists is padding."""
+    width = case.expected_ids.shape[1]
+    assert (np.asarray(ids)[:, width:] == -1).all()
+    case.check(ids[:, :width], scores[:, :width], probabilities[:, :width], tolerance=tolerance)

@@ -15,6 +15,7 @@ from runtimes import (  # noqa: E402
     RUNTIMES,
     accepted,
     arguments,
+    check_case,
     inputs_of,
     model_of,
     refused,
@@ -47,14 +48,14 @@ def run(case, **options):
 @pytest.mark.parametrize("case", EXPORTED, ids=str)
 def test_the_graph_in_onnxruntime(case):
     ranked = run(case)
-    case.check(*(ranked[name] for name in RANKED), tolerance=case.tolerance)
+    check_case(case, *(ranked[name] for name in RANKED), tolerance=case.tolerance)
 
 
 @pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
 def test_float32(case):
     ranked = run(case, precision="float32")
     assert ranked[RANKED[1]].dtype == np.float32
-    case.check(*(ranked[name] for name in RANKED), tolerance=1e-5)
+    check_case(case, *(ranked[name] for name in RANKED), tolerance=1e-5)
 
 
 @pytest.mark.parametrize("case", refused("ONNX"), ids=str)
@@ -77,7 +78,7 @@ def test_adjusted_logits(case):
 def test_older_and_newer_operators(name, opset):
     case = next(case for case in EXPORTED if case.name == name)
     ranked = run(case, opset=opset)
-    case.check(*(ranked[name] for name in RANKED), tolerance=case.tolerance)
+    check_case(case, *(ranked[name] for name in RANKED), tolerance=case.tolerance)
 
 
 def test_only_standard_operators_are_used(model):

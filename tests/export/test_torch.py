@@ -13,6 +13,7 @@ from runtimes import (  # noqa: E402
     RUNTIMES,
     accepted,
     arguments,
+    check_case,
     inputs_of,
     model_of,
     refused,
@@ -35,7 +36,7 @@ def tensors(case):
 
 @pytest.mark.parametrize("case", EXPORTED, ids=str)
 def test_eager(case):
-    case.check(*(part.numpy() for part in module_of(case)(*tensors(case))), tolerance=case.tolerance)
+    check_case(case, *(part.numpy() for part in module_of(case)(*tensors(case))), tolerance=case.tolerance)
 
 
 @pytest.mark.parametrize("case", refused("torch eager"), ids=str)
@@ -48,7 +49,7 @@ def test_what_cannot_be_exported_is_refused_by_name(case):
 def test_float32(case):
     ids, scores, probabilities = module_of(case, precision="float32")(*tensors(case))
     assert scores.dtype == probabilities.dtype == torch.float32
-    case.check(ids.numpy(), scores.numpy(), probabilities.numpy(), tolerance=TOLERANCE)
+    check_case(case, ids.numpy(), scores.numpy(), probabilities.numpy(), tolerance=TOLERANCE)
 
 
 @pytest.mark.parametrize("case", representative(EXPORTED), ids=str)
@@ -79,7 +80,7 @@ def key_of(case):
 @pytest.mark.parametrize("case", accepted("torch.export"), ids=str)
 def test_torch_export_with_a_dynamic_batch(case):
     module = exported(*key_of(case))
-    case.check(*(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
+    check_case(case, *(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_torch_compile_in_one_graph(name, backend):
     case = next(case for case in EXPORTED if case.name == name)
     torch.compiler.reset()
     module = torch.compile(module_of(case), backend=backend, fullgraph=True)
-    case.check(*(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
+    check_case(case, *(part.numpy() for part in module(*tensors(case))), tolerance=case.tolerance)
 
 
 def spoiled(scores):

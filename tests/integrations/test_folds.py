@@ -65,7 +65,7 @@ def test_a_training_part_with_one_class_is_left_out():
         (1, LABELS, None, "cv is 1; it takes at least 2 folds"),
         (5, np.arange(10), None, "every class has a single row, so no row .* FrozenEstimator"),
         (5, LABELS, np.zeros(10), "or there is a single group"),
-        ([([0, 1], [2, 3])], LABELS, None, "at least two classes"),
+        ([([0, 1], [2, 3])], LABELS, None, "two or more classes"),
     ],
 )
 def test_what_is_refused(cv, labels, groups, message):

@@ -308,7 +308,7 @@ def test_a_header_that_comes_byte_by_byte_is_given_up(impatient):
 def test_a_client_that_does_not_read_its_answer_is_cut_off(start_server, tmp_path):
     """The answer has 20 MB, of which the system buffers some."""
     names = [str(number) * 500 for number in range(4)]
-    Base(4).fit(ScoreSet(np.eye(4), np.arange(4), class_names=names)).save(tmp_path / "long.safetensors")
+    Base(4).fit(ScoreSet(4.0 * np.eye(4), np.arange(4), class_names=names)).save(tmp_path / "long.safetensors")
     server = start_server(tmp_path / "long.safetensors", "--body-seconds", "2", "--max-connections", "2")
     body = json.dumps({"candidate_ids": [[0, 1, 2, 3]] * 10_000, "candidate_scores": [[4, 3, 2, 1]] * 10_000}).encode()
     with socket.socket() as connection:

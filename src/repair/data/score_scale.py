@@ -16,7 +16,7 @@ from repair.data.shortlist import Shortlist
 from repair.errors import InputError, InputWarning, warn_user
 from repair.validation.checks import check_choice, numeric_array
 
-__all__ = ["AS_THEY_ARE", "SCORE_TYPES", "WITH_FLOOR", "ScoreScale", "between_0_and_1"]
+__all__ = ["AS_THEY_ARE", "SCORE_TYPES", "TITLES", "WITH_FLOOR", "ScoreScale", "between_0_and_1"]
 
 LOGITS, PROBABILITIES, PERCENT, SIGMOID, DISTANCES = "logits", "probabilities", "percent", "sigmoid", "distances"
 #: What users can say about their scores.

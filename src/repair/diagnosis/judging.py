@@ -151,7 +151,7 @@ def units_needed(gain: PairedGain, n_units: int) -> int:
     >>> from repair.diagnosis.judging import units_needed
     >>> from repair.stats.paired_gains import PairedGain
     >>> units_needed(PairedGain(0.02, 0.015, 399), 400)
-    1767
+    1766
     """
     return _units(gain.error / max(gain.gain, WORTHWHILE), TWO_SIDED / 2, n_units)
 

@@ -46,9 +46,9 @@ def from_scores(ops: Ops, plan: Plan, scores: Array, embeddings: Array | None = 
 
 
 def from_candidates(ops: Ops, plan: Plan, ids: Array, scores: Array, embeddings: Array | None = None) -> Candidates:
-    """Sort given candidates by descending score, then by class id.
+    """Sort given candidates by descending score, then by class id, and keep as many as the model ranks.
 
-    Padding, unusable scores, unknown ids and repeated ids are no candidates.
+    The others, padding, unusable scores, unknown ids and repeated ids are no candidates.
     """
     values = ops.cast(scores, "work")
     usable = (ids >= 0) & (ids < plan.n_classes) & (ops.apply("abs", values) <= LARGEST_SCORE)
@@ -60,7 +60,10 @@ def from_candidates(ops: Ops, plan: Plan, ids: Array, scores: Array, embeddings:
     kept = (codes < plan.n_classes) & ~repeated
     values = ops.where(kept, values, LOWEST)
     by_score = ops.order(values)
-    return _candidates(ops, ops.along(codes, by_score), ops.along(values, by_score), None, embeddings)
+    codes, values = ops.along(codes, by_score), ops.along(values, by_score)
+    # Longer lists keep their width, because a graph's widths must not depend on the number of columns that come in.
+    values = ops.where(ops.positions(codes) < plan.width, values, LOWEST)
+    return _candidates(ops, codes, values, None, embeddings)
 
 
 def _candidates(ops: Ops, ids: Array, values: Array, all_scores: Array | None, embeddings: Array | None) -> Candidates:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from repair._utils.arrays import AnyArray
+from repair.data.score_scale import TITLES
 from repair.errors import InputError, Remedy
 from repair.export.term_plans import plan_of_term
 from repair.model.adjustments import Adjustments
@@ -135,6 +136,11 @@ def plan_of(
     if not isinstance(model, ShortlistReranker):
         raise InputError(f"the model is {type(model).__name__}; pass a fitted Reranker or baseline")
     state = model.state
+    if state.scale.converts:
+        raise InputError(
+            f"the model was fitted on {TITLES[state.scale.kind]}, which it converts before it ranks, and an export "
+            "does not convert scores; fit the model on logits or on the logarithm of probabilities"
+        )
     correction = state.correction
     if type(correction) is not Correction:
         raise InputError(f"{type(model).__name__} cannot be exported: it ranks all classes by a model of its own")

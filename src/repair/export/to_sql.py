@@ -196,7 +196,7 @@ def _listed(plan: Plan) -> str:
         f"    SELECT given.*, {adjusted} AS adjusted,\n"
         "      ROW_NUMBER() OVER (PARTITION BY query_id ORDER BY base_score DESC, class_id) - 1 AS place\n"
         "    FROM given\n"
-        "  ) AS placed"
+        f"  ) AS placed WHERE place <= {plan.width}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from repair._utils.arrays import AnyArray, FloatArray, IntArray
-from repair.errors import InputError, Remedy
+from repair.errors import InputError
 
 __all__ = ["RESPONSE_METHODS", "FittedBase", "class_codes", "floor_of"]
 
@@ -57,11 +57,10 @@ class FittedBase:
         if given.ndim == 1 and len(self.columns) == 2:  # the score of the second class, against the first one
             given = np.column_stack([-0.5 * given, 0.5 * given])
         if given.ndim != 2 or given.shape[1] != len(self.columns):
-            remedy = Remedy("response-method", "pass response_method='predict_proba'")
+            other = hasattr(self.estimator, "predict_proba") and self.method != "predict_proba"
             raise InputError(
                 f"{self.method} of {type(self.estimator).__name__} has shape {given.shape}, but there are "
-                f"{len(self.columns)} classes",
-                remedy if hasattr(self.estimator, "predict_proba") and self.method != "predict_proba" else None,
+                f"{len(self.columns)} classes" + ("; pass response_method='predict_proba'" if other else "")
             )
         return given
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from repair._utils.arrays import AnyArray
-from repair.errors import InputError, Remedy
+from repair.errors import InputError
 from repair.stats.folds import FOLDS
 
 __all__ = ["Fold", "folds_of", "parameters_of_rows", "take_rows"]
 
-FREEZE = Remedy("freeze", "pass a classifier that was trained on other rows, as FrozenEstimator(classifier)")
+FREEZE = "pass a classifier that was trained on other rows, as FrozenEstimator(classifier)"
 
 
 class Fold(NamedTuple):
@@ -57,7 +57,7 @@ def folds_of(cv: Any, rows: Any, labels: AnyArray, groups: AnyArray | None, argu
         raise InputError(f"cv puts row {row} into two test parts; use a splitter whose test parts do not overlap")
     usable = [fold for fold in found if len(fold.test) and (labels[fold.train] != labels[fold.train[0]]).any()]
     if not usable:
-        raise InputError("no part of the rows can be scored by a base that was trained on at least two classes", FREEZE)
+        raise InputError(f"no part of the rows can be scored by a base that knows two or more classes; {FREEZE}")
     return usable
 
 
@@ -77,7 +77,7 @@ def _splits(
         most = min(most, len(np.unique(groups)))
     if most < 2:
         what = "class has a single row" if groups is None else "class has a single row, or there is a single group"
-        raise InputError(f"every {what}, so no row can be scored by a base that knows its class", FREEZE)
+        raise InputError(f"every {what}, so no row can be scored by a base that knows its class; {FREEZE}")
     splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(min(number, most))
     with warnings.catch_warnings():
         # Rare classes are what this is for.  A row whose class is in no other fold is uncovered.
