@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -11,15 +10,10 @@ from plain_model import plain_ranking
 from repair import InputError, kernels, load
 from repair.rerankers.modes import MODES
 from repair.terms.registry import DEFAULT_LEARNED_TERMS, PAPER_TERMS
+from runtimes import RANKED, RUNTIMES, accepted, arrow_table, model_of, refused
 from shared_cases import CASES, EXACT, FIXED_TERMS, FOLDER, LEARNED
 
-RANKED = [case for case in CASES if case.refused is None]
 REFUSED = [case for case in CASES if case.refused is not None]
-
-
-@cache
-def model_of(path):
-    return load(path)
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -54,6 +48,34 @@ def test_one_row_at_a_time(case):
         alone.check(ranking.ids, ranking.scores, ranking.probabilities)
 
 
+def run_rerank_one(case):
+    """Return the rankings of the rows of a case, each on its own, with padding."""
+    ranked = [np.full(case.expected_ids.shape, fill, dtype=np.float64) for fill in (-1, -np.inf, 0.0)]
+    for row in range(len(case)):
+        candidates = case.scores[row]
+        if not case.is_dense:
+            listed = zip(case.ids[row].tolist(), case.scores[row].tolist(), strict=True)
+            candidates = {class_id: score for class_id, score in listed if class_id >= 0}
+        vector = None if case.embeddings is None else case.embeddings[row]
+        answer = model_of(case.model_path).rerank_one(candidates, embedding=vector, **case.settings)
+        for place, (class_id, _, *numbers) in enumerate(answer):
+            for array, value in zip(ranked, (class_id, *numbers), strict=True):
+                array[row, place] = value
+    return ranked
+
+
+@pytest.mark.parametrize("case", accepted("`rerank_one`"), ids=str)
+def test_rerank_one(case, some_kernels):
+    skip_without(case)
+    case.check(*run_rerank_one(case))
+
+
+@pytest.mark.parametrize("case", refused("`rerank_one`"), ids=str)
+def test_what_rerank_one_refuses(case):
+    with pytest.raises(TypeError, match=RUNTIMES["`rerank_one`"](case)[0]):
+        run_rerank_one(case)
+
+
 @pytest.mark.parametrize("case", RANKED, ids=str)
 def test_the_same_computed_plainly(case):
     """What the expected rankings were reviewed with, which shares no code with the library."""
@@ -83,37 +105,47 @@ def write_npz(case, path):
 
 
 def write_arrow(case, path):
-    import pyarrow as pa
     from pyarrow import feather
 
-    columns = {"scores": case.scores.tolist()}
-    if case.ids is not None:
-        kept = case.ids >= 0
-        columns = {
-            "candidate_ids": [row[which].tolist() for row, which in zip(case.ids, kept, strict=True)],
-            "candidate_scores": [row[which].tolist() for row, which in zip(case.scores, kept, strict=True)],
-        }
-    feather.write_feather(pa.table(columns), str(path))
+    feather.write_feather(arrow_table(case), str(path))
 
 
-#: Settings that `repair rerank` has no option for.
-NOT_ON_THE_COMMAND_LINE = {"target_prior", "class_costs"}
+WRITERS = {"Arrow file": ("in.arrow", write_arrow), "`.npz` file": ("in.npz", write_npz)}
+
+
+def each_file(cases_of):
+    return [pytest.param(kind, case, id=f"{case}-{kind}") for kind in WRITERS for case in cases_of(kind)]
+
+
+def command(kind, case, folder):
+    """Write the rows of a case, and return the command that reranks them."""
+    name, write = WRITERS[kind]
+    write(case, folder / name)
+    settings = [f"--{setting.replace('_', '-')}={value}" for setting, value in case.settings.items()]
+    vectors = []
+    if case.embeddings is not None and write is write_arrow:
+        np.save(folder / "vectors.npy", case.embeddings)
+        vectors = ["--embeddings", folder / "vectors.npy"]
+    target = folder / "out.npz"
+    return ["rerank", case.model_path, folder / name, "-o", target, "--layout", "lists", *settings, *vectors]
 
 
 @pytest.mark.needs("typer", "pyarrow")
-@pytest.mark.parametrize("write", [write_npz, write_arrow], ids=["npz", "arrow"])
-@pytest.mark.parametrize("case", [case for case in RANKED if not case.traits & NOT_ON_THE_COMMAND_LINE], ids=str)
-def test_files_on_the_command_line(case, write, repair, tmp_path):
+@pytest.mark.parametrize(("kind", "case"), each_file(refused))
+def test_what_the_command_line_refuses(kind, case, repair, tmp_path):
+    done = repair(*command(kind, case, tmp_path))
+    assert done.code == 2
+    assert RUNTIMES[kind](case)[0] in done.err
+    assert not (tmp_path / "out.npz").exists()
+
+
+@pytest.mark.needs("typer", "pyarrow")
+@pytest.mark.parametrize(("kind", "case"), each_file(accepted))
+def test_files_on_the_command_line(kind, case, repair, tmp_path):
     skip_without(case)
-    source, target = tmp_path / f"in.{write.__name__.removeprefix('write_')}", tmp_path / "out.npz"
-    write(case, source)
-    dial = [f"--dial={case.settings['dial']}"] if case.settings else []
-    vectors = []
-    if case.embeddings is not None and write is write_arrow:
-        np.save(tmp_path / "vectors.npy", case.embeddings)
-        vectors = ["--embeddings", tmp_path / "vectors.npy"]
-    done = repair("rerank", case.model_path, source, "-o", target, "--layout", "lists", *dial, *vectors)
+    done = repair(*command(kind, case, tmp_path))
     assert done.code == 0, done.err
+    target = tmp_path / "out.npz"
     with np.load(target) as written:
         ids, scores, shares = (written[f"candidate_{part}"] for part in ("ids", "scores", "probabilities"))
     narrower = ((0, 0), (0, case.expected_ids.shape[1] - ids.shape[1]))  # lists in tables have no padding

@@ -12,9 +12,9 @@ LINES = {
     "baselines": lambda case: case.name.startswith("baseline_"),
     **{f"term `{term}`": lambda case, term=term: term in case.terms for term in (*PAPER_TERMS, *DEFAULT_LEARNED_TERMS)},
     "neighbours with the approximate index": lambda case: "approximate" in case.traits,
-    "dial, target prior, costs, strength, τ": lambda case: (
-        case.traits & {"dial", "target_prior", "class_costs", "strength", "tau"}
-    ),
+    "dial, strength, τ": lambda case: case.traits & {"dial", "strength", "tau"},
+    "target prior": lambda case: "target_prior" in case.traits,
+    "class costs": lambda case: "class_costs" in case.traits,
     "a shortlist chosen with `shortlist_tau`": lambda case: "shortlist_tau" in case.traits,
     "more candidates ranked than returned": lambda case: "cuts" in case.traits,
     "classes added later": lambda case: "new classes" in case.traits,

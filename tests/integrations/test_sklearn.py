@@ -27,7 +27,7 @@ from sklearn.utils import estimator_html_repr
 
 from repair import InputError, InputWarning, Reranker, Temperature, load
 from repair.integrations.sklearn import RerankedClassifier
-from shared_cases import CASES
+from runtimes import RUNTIMES, accepted, model_of, refused
 
 NAMES = np.array(["ant", "bee", "cat", "dog", "emu"])
 COUNTS = np.array([200, 90, 40, 16, 8])
@@ -419,10 +419,11 @@ def test_the_error_of_the_base_is_raised_as_it_is():
 
 
 class Scores(ClassifierMixin, BaseEstimator):
-    """A base whose decisions are the first K columns of X."""
+    """A base whose decisions are the first columns of X, in a given type."""
 
     def __init__(self, n_classes):
-        self.n_classes = n_classes
+        self.n_classes = self.n_columns = n_classes
+        self.dtype = "float64"
         self.classes_ = np.arange(n_classes)
 
     def fit(self, X, y):
@@ -432,27 +433,34 @@ class Scores(ClassifierMixin, BaseEstimator):
         return True
 
     def decision_function(self, X):
-        return X[:, : self.n_classes]
+        return X[:, : self.n_columns].astype(self.dtype)
 
 
-SETTINGS = {"dial", "target_prior", "class_costs"}
-
-
-@pytest.mark.parametrize(
-    "case", [case for case in CASES if case.is_dense and case.traits.isdisjoint({"invalid", "empty"})], ids=str
-)
-def test_shared_cases(case):
-    """Lists of candidates are left out, because a classifier returns a score for every class."""
-    for module in case.needs:
-        pytest.importorskip(module)
-    reranker, rows = load(case.model_path), case.scores.astype(np.float64)
+def rerank_behind_a_classifier(case):
+    """Rerank with a classifier that returns exactly the scores of a case."""
+    reranker, rows = model_of(case.model_path), case.scores.astype(np.float64)
     width = reranker.state.correction.embedding_width
     embedder = None if width is None else (lambda both: both[:, case.n_classes :])
     if width is not None:
         rows = np.concatenate([rows, case.embeddings], axis=1)
     labels = np.arange(40) % case.n_classes
     scores = np.concatenate([np.eye(case.n_classes)[labels], np.zeros((40, width or 0))], axis=1)
-    model = RerankedClassifier(FrozenEstimator(Scores(case.n_classes)), reranker=Reranker("base"), embedder=embedder)
+    base = Scores(case.n_classes)
+    model = RerankedClassifier(FrozenEstimator(base), reranker=Reranker("base"), embedder=embedder)
     model.fit(scores, labels).reranker_ = reranker
-    ranking = model.rerank(rows, **case.settings)
+    base.n_columns, base.dtype = case.scores.shape[1], case.dtype
+    return model.rerank(rows, **case.settings)
+
+
+@pytest.mark.parametrize("case", accepted("scikit-learn"), ids=str)
+def test_shared_cases(case):
+    for module in case.needs:
+        pytest.importorskip(module)
+    ranking = rerank_behind_a_classifier(case)
     case.check(ranking.ids, ranking.scores, ranking.probabilities)
+
+
+@pytest.mark.parametrize("case", refused("scikit-learn"), ids=str)
+def test_scores_of_some_classes_are_refused(case):
+    with pytest.raises(InputError, match=RUNTIMES["scikit-learn"](case)[0]):
+        rerank_behind_a_classifier(case)

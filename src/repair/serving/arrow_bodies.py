@@ -9,7 +9,7 @@ from repair._utils.arrays import PAD_ID, AnyArray, FloatArray, IntArray
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
 from repair.io.table_readers import parse_arrow
-from repair.serving.batch import NO_CANDIDATE, Answer, Batch, check_size
+from repair.serving.batch import NO_CANDIDATE, Answer, Batch, check_settings, check_size
 from repair.serving.errors import RequestError
 from repair.serving.json_bodies import json_bytes
 from repair.serving.model_store import ServedModel
@@ -137,7 +137,9 @@ def _ids_of_names(items: Any, lengths: IntArray, model: ServedModel) -> AnyArray
 
 
 def _dial(table: Any) -> float | str | None:
-    text = (table.schema.metadata or {}).get(b"dial")
+    metadata = table.schema.metadata or {}
+    check_settings(key.decode("utf-8", "replace") for key in metadata)
+    text = metadata.get(b"dial")
     if text is None:
         return None
     shown = text.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
 """A batch of rows as a model takes it, whatever format it came in, and the answer to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,20 @@ from repair.serving.errors import RequestError
 from repair.serving.model_store import ServedModel
 from repair.serving.options import ServerOptions
 
-__all__ = ["Answer", "Batch", "as_rectangle", "check_size", "in_model_order", "rerank_batch", "shortlist_of"]
+__all__ = [
+    "Answer",
+    "Batch",
+    "as_rectangle",
+    "check_settings",
+    "check_size",
+    "in_model_order",
+    "rerank_batch",
+    "shortlist_of",
+]
 
 NO_CANDIDATE = float("-inf")
+#: Settings of `rerank` that requests do not have.  Other names that a server does not know are left to the clients.
+NOT_SERVED = ("target_prior", "class_costs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +76,15 @@ def check_size(n_rows: int, longest: int, options: ServerOptions) -> None:
             f"{n_rows} rows with up to {longest} entries are more than {options.max_slots} numbers; "
             "send fewer rows, or rows with short lists separately",
         )
+
+
+def check_settings(names: Iterable[str]) -> None:
+    """Refuse settings that would change the ranking if they were not ignored."""
+    for name in names:
+        if name in NOT_SERVED:
+            raise InputError(
+                f"there is no setting {name!r} in requests, only 'dial'; use Reranker.rerank or an export for {name!r}"
+            )
 
 
 def as_rectangle(rows: Sequence[Sequence[float | None]], name: str, options: ServerOptions) -> FloatArray:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from repair._utils.arrays import PAD_ID, AnyArray
 from repair.data.shortlist import Shortlist
 from repair.errors import InputError
-from repair.serving.batch import NO_CANDIDATE, Answer, Batch, check_size
+from repair.serving.batch import NO_CANDIDATE, Answer, Batch, check_settings, check_size
 from repair.serving.json_bodies import CLOSED, Dial, FirstError, ids_of_names, json_bytes, parse_json, with_null
 from repair.serving.model_store import ServedModel
 from repair.serving.options import ServerOptions
@@ -50,9 +50,9 @@ class RequestedOutput(BaseModel):
 
 
 class InferParameters(BaseModel):
-    """Parameters of a request."""
+    """Parameters of a request.  Those of other servers are ignored."""
 
-    model_config = ConfigDict(extra="ignore", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False)
 
     dial: Dial | None = None
 
@@ -140,7 +140,9 @@ def batch_of_tensors(body: bytes, model: ServedModel, options: ServerOptions) ->
     if len(tensors) != len(request.inputs):
         raise InputError("two inputs have the same name; send each input once")
     embeddings = _numbers(tensors.pop("embeddings"), FLOATS, options) if "embeddings" in tensors else None
-    dial = None if request.parameters is None else request.parameters.dial
+    parameters = request.parameters or InferParameters()
+    check_settings(parameters.model_extra or ())
+    dial = parameters.dial
     return Batch(_scores(tensors, model, options), embeddings, dial), request
 
 
