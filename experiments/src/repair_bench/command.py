@@ -136,7 +136,7 @@ def print_table1(
     form: Annotated[str, typer.Option("--format", help="Output format: text, markdown, csv or latex.")] = "text",
     out: Annotated[Path | None, typer.Option(help="Folder for all numbers, one sub-folder per data set.")] = None,
 ) -> None:
-    """Print the paper's Table 1 from the score files of its authors, with our methods beside the published ones."""
+    """Print the paper's Table 1 from the score files of its authors, with our methods next to the published ones."""
     from repair.cli.output import note, show
     from repair_bench.published.table1 import run_table1, tables_for
 

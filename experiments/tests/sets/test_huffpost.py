@@ -9,7 +9,7 @@ from repair_bench.sets.huffpost import read_41, read_natural
 
 @pytest.fixture
 def natural(tmp_path, write_lines):
-    """Forty old rows, newest first, and ten newer ones with dates; LATE is no class of the old ones."""
+    """Forty old rows, newest first, and ten newer ones with dates; LATE is not a class of the old ones."""
     old = [{"text": f"old {order}", "category": "AB"[order % 2], "date": None, "order": order} for order in range(40)]
     new = [
         {"text": f"new {day}", "category": "LATE" if day == 5 else "A", "date": f"2020-01-{day:02d}", "order": None}

@@ -69,7 +69,7 @@ def test_an_unknown_study_is_refused():
 
 @needs_sklearn
 def test_differences_are_taken_on_the_same_resamples(data):
-    """Two methods with the same outcomes differ by nothing in every resample, whatever stands beside them."""
+    """Two methods with the same outcomes differ by nothing in every resample, whatever stands next to them."""
     one = scored("phenopackets", data)
     models = {"a": Reranker("pairwise", n_candidates=4), "b": Base(4), "c": Reranker("pairwise", n_candidates=4)}
     found = compare(models, one.base.calibration, one.base.test, trials=1, resamples=1)

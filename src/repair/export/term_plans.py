@@ -114,7 +114,7 @@ def _neighbours(term: Term, table: ClassTable) -> TermParts:
     if term.index != "exact":
         raise InputError(
             "the term 'neighbours' cannot be exported with the approximate index, because its search in a graph is "
-            "no sequence of standard operators, and an exact search would give other neighbours",
+            "not a sequence of standard operators, and an exact search would give other neighbours",
             Remedy("use-exact-index", "fit with ExtendedOptions(neighbour_index='exact')"),
         )
     rows = {"vectors": term.searched, "labels": term.labels.astype(np.int64)}

@@ -42,7 +42,7 @@ def _annotations(path: Path) -> str:
     return json_lines("id", "hpo")(path)
 
 
-#: The ontology beside the files of another data set.
+#: The ontology next to the files of another data set.
 HPO_BESIDE = (
     File("terms", ("hp.obo", "hp.json", "../hpo/hp.obo", "../hpo/hp.json", "../hpo/hpo_terms.json"), _ontology),
     File(
@@ -130,7 +130,7 @@ SOURCES = (
         "gmdb",
         "db.gestaltmatcher.org",
         "on application only; CC BY-NC 4.0 for the published code",
-        "Apply for access, and get gmdb_metadata and the images. Put scores.npz beside them (docs/data-sets.md), or "
+        "Apply for access, and get gmdb_metadata and the images. Put scores.npz next to them (docs/data-sets.md), or "
         "use the authors' files.",
         (
             Layout(

@@ -1,4 +1,4 @@
-"""Image sets as problems: lists of images, with the scores of a classifier or the features of a network beside them."""
+"""Image sets as problems: lists of images, next to the scores of a classifier or the features of a network."""
 
 from dataclasses import dataclass
 

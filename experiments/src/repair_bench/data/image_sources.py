@@ -17,7 +17,7 @@ __all__ = ["SOURCES"]
 
 #: How to get what the lists of images do not have.
 HOW_SCORES = (
-    "Put scores.npz or features.npz beside them (docs/data-sets.md says which arrays), or use the authors' files."
+    "Put scores.npz or features.npz next to them (docs/data-sets.md says which arrays), or use the authors' files."
 )
 
 

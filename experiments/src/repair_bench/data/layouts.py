@@ -27,7 +27,7 @@ __all__ = [
 OFFICIAL, OURS, AUTHORS = "official", "ours", "authors' score files"
 #: What comes before the publisher in an error about missing data.
 GET_FROM = "; get it from "
-#: Lists of images, with the scores of a classifier or the features of a network beside them.
+#: Lists of images, with the scores of a classifier or the features of a network next to them.
 WITH_SCORES, WITH_FEATURES = "official lists with scores", "official lists with features"
 
 

@@ -1,4 +1,4 @@
-"""The paper's Table 1 from the score files of its authors, with our methods beside the published ones."""
+"""The paper's Table 1 from the score files of its authors, with our methods next to the published ones."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

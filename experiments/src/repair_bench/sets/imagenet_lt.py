@@ -107,6 +107,6 @@ BENCHMARKS = (
         base=ScoresOrHead(),
         seed=PAPER_SEED,
         published=PUBLISHED,
-        note="Scores come from a file beside the lists. With features, the base is class-balanced logistic regression.",
+        note="Scores come from a file next to the lists. With features, the base is balanced logistic regression.",
     ),
 )

@@ -110,7 +110,7 @@ BENCHMARKS = (
         base=ScoresOrHead(),
         seed=PAPER_SEED,
         published=PUBLISHED,
-        note="Scores come from a file beside the published ones. With features, the base is class-balanced logistic "
+        note="Scores come from a file next to the published ones. With features, the base is class-balanced logistic "
         "regression.",
     ),
 )

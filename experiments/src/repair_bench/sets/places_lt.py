@@ -55,7 +55,7 @@ BENCHMARKS = (
         base=ScoresOrHead(),
         seed=PAPER_SEED,
         published=PUBLISHED,
-        note="Scores come from a file beside the lists. With features, the base is the paper's: class-balanced "
+        note="Scores come from a file next to the lists. With features, the base is the paper's: class-balanced "
         "logistic regression on frozen features.",
     ),
 )

@@ -53,7 +53,7 @@
   const sizes = new ResizeObserver((changes) => { for (const change of changes) look(change.target.closest(".scroll")); });
 
   function look(region) {
-    if (!region || !region.isConnected) return; // the single rows are drawn anew
+    if (!region || !region.isConnected) return; // the single rows are drawn again
     const right = region.scrollWidth - region.clientWidth - region.scrollLeft > 2;
     const down = region.scrollHeight - region.clientHeight - region.scrollTop > 2;
     region.dataset.more = [right && "right", down && "down"].filter(Boolean).join(" ");
